@@ -1,0 +1,52 @@
+"""Wayfold plans paths for every kind of character through very large 2D and 3D worlds that change.
+
+Everything is reached lazily: ``import wayfold`` loads no compiler and compiles nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_LAZY = {
+    "Agent": "wayfold.agent",
+    "Motion": "wayfold.agent",
+    "Path": "wayfold.path",
+    "Paths": "wayfold.path",
+    "Status": "wayfold.path",
+    "Graph": "wayfold.graph",
+    "Mesh": "wayfold.geometry",
+    "DenseGrid": "wayfold.grid",
+    "load": "wayfold._load",
+    "warmup": "wayfold._warmup",
+}
+_ROOMS = ("errors", "formats", "geometry", "graph", "grid", "samples")
+
+__all__ = [*_LAZY, *_ROOMS, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(importlib.import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    if name in _ROOMS:
+        return importlib.import_module(f"wayfold.{name}")
+    raise AttributeError(f"module 'wayfold' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from wayfold import errors, formats, geometry, graph, grid, samples
+    from wayfold._load import load
+    from wayfold._warmup import warmup
+    from wayfold.agent import Agent, Motion
+    from wayfold.geometry import Mesh
+    from wayfold.graph import Graph
+    from wayfold.grid import DenseGrid
+    from wayfold.path import Path, Paths, Status

@@ -1,0 +1,147 @@
+"""The only place that compiles: decorators over Numba, with a cache that knows what a kernel is made of.
+
+* `kernel` compiles on first call, releases the GIL and caches on disk. Where no cache folder can be written it
+  compiles in memory without a word.
+* `inline` is a kernel small enough to be pasted into its callers.
+* `generic` and `implements` give one kernel many meanings: a generic function has one implementation for each
+  NamedTuple that describes a search space, and the search that calls it is compiled once for each of them.
+
+Numba's own cache looks only at the file of the cached function. A kernel also depends on the kernels that it calls
+and on the implementations that its argument types choose, so both are part of the key here.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import numba
+from numba import types
+from numba.core import caching, event
+from numba.extending import overload
+
+_PACKAGE = Path(__file__).resolve().parent
+_IMPORT = re.compile(r"^\s*from\s+(wayfold[\w.]*)\s+import\s+\(?([\w, ]+)", re.MULTILINE)
+
+KERNELS: list = []
+"""Every kernel that has been declared, in order; `warmup` is complete when each has a compiled signature."""
+
+
+@functools.cache
+def _stamp(file: str) -> str:
+    """Hash of a kernel file and of every Wayfold file that it imports, directly or not."""
+    seen, waiting = set(), [Path(file).resolve()]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        for module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
+            folder = _PACKAGE.joinpath(*module.split(".")[1:])
+            waiting.append(folder.with_suffix(".py"))
+            waiting.extend(folder / f"{name.strip()}.py" for name in names.split(","))
+    digest = hashlib.sha256()
+    for path in sorted(seen):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _space_files(kind) -> set[str]:
+    """Files of the NamedTuples inside a Numba type: they choose which generic implementations are compiled in."""
+    files = set()
+    if isinstance(kind, types.BaseNamedTuple):
+        files.add(inspect.getfile(kind.instance_class))
+    if isinstance(kind, types.BaseTuple):
+        for part in kind:
+            files |= _space_files(part)
+    return files
+
+
+class _Cache(caching.FunctionCache):
+    """Numba's disk cache, with all that a kernel is made of in the key, and quiet when the disk says no."""
+
+    def _index_key(self, sig, codegen):
+        files = {inspect.getfile(self._py_func)}
+        for kind in sig[0] if sig and isinstance(sig[0], tuple) else sig:
+            files |= _space_files(kind)
+        stamps = tuple(sorted(_stamp(file) for file in files))
+        return (*super()._index_key(sig, codegen), stamps, bool(numba.config.BOUNDSCHECK))
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except (OSError, EOFError, ImportError, AttributeError):  # a damaged or foreign cache is no cache
+            return None
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except OSError:  # full or read-only: compiled code still works
+            self.disable()
+
+
+class _Announcer(event.Listener):
+    """Says once, on a terminal, that the first use compiles."""
+
+    told = False
+
+    def on_start(self, event):
+        if not _Announcer.told and sys.stderr is not None and sys.stderr.isatty():
+            print(
+                "wayfold: compiling for first use (once; `wayfold warmup` does all of it ahead of time) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+        _Announcer.told = True
+
+    def on_end(self, event):
+        pass
+
+
+event.register("numba:compile", _Announcer())
+
+
+def be_quiet() -> None:
+    """Say nothing about compiling from now on (for callers that show a progress bar of their own)."""
+    _Announcer.told = True
+
+
+def kernel(function):
+    """Compile a free function over arrays on its first call; see the rules for kernels in CONTRIBUTING."""
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    try:
+        dispatcher._cache = _Cache(function)
+    except RuntimeError:  # no folder to cache in: a read-only install without a home
+        pass
+    KERNELS.append(dispatcher)
+    return dispatcher
+
+
+def inline(function):
+    """Compile a small function that is to be pasted into the kernels that call it."""
+    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+
+
+def generic(function):
+    """Declare a function whose meaning depends on the type of its first argument; see `implements`."""
+    return function
+
+
+def implements(function, space):
+    """Give the meaning of a `generic` function for search spaces of the NamedTuple class `space`."""
+
+    def register(implementation):
+        def choose(first, *rest):
+            if isinstance(first, types.BaseNamedTuple) and first.instance_class is space:
+                return implementation
+            return None
+
+        options = {"nogil": True, "error_model": "numpy", "forceinline": True}
+        overload(function, strict=False, jit_options=options)(choose)
+        return implementation
+
+    return register

@@ -1,0 +1,88 @@
+"""Who is moving: the size of a character and the motions it is capable of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntFlag
+
+from wayfold.errors import ParameterError
+
+
+class Motion(IntFlag):
+    """Kinds of motion, as the subregion paper (000, section 3) types them; combine them with ``|``."""
+
+    SURFACE = 1
+    """Along up-facing ground."""
+    ADHESIVE = 2
+    """Clinging to walls and ceilings."""
+    VOLUMETRIC = 4
+    """Through free space."""
+
+
+ALL_MOTIONS = Motion.SURFACE | Motion.ADHESIVE | Motion.VOLUMETRIC
+
+
+def parse_motions(text: str) -> Motion:
+    """Motions named by a text such as ``"surface+adhesive"`` or ``"S+V"`` (the paper's short form)."""
+    motions = Motion(0)
+    for word in text.replace(",", "+").replace("|", "+").split("+"):
+        name = word.strip().upper()
+        match = [motion for motion in Motion if name and motion.name and motion.name.startswith(name)]
+        if len(match) != 1:
+            names = ", ".join(str(motion.name).lower() for motion in Motion)
+            raise ParameterError(f"unknown motion {word.strip()!r}: choose from {names}, joined by '+'")
+        motions |= match[0]
+    return motions
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An upright cylinder that moves.
+
+    Parameters
+    ----------
+    radius : float, metres, >= 0
+        Distance that the axis keeps from obstacles.
+    height : float, metres, > 0
+        Free height that the agent needs.
+    climb : float, metres, >= 0
+        Highest step that it takes without jumping.
+    slope : float, degrees, 0 to 90
+        Steepest ground that it walks on.
+    motions : Motion
+        What it is capable of, at least one motion.
+    """
+
+    radius: float = 0.4
+    height: float = 1.8
+    climb: float = 0.5
+    slope: float = 45.0
+    motions: Motion = Motion.SURFACE
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "height", "climb", "slope"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise ParameterError(f"{name} must be a finite number, not {value!r}")
+            object.__setattr__(self, name, float(value))
+        if self.radius < 0:
+            raise ParameterError(f"radius must be at least 0 metres, not {self.radius}")
+        if self.height <= 0:
+            raise ParameterError(f"height must be above 0 metres, not {self.height}")
+        if self.climb < 0:
+            raise ParameterError(f"climb must be at least 0 metres, not {self.climb}")
+        if not 0 <= self.slope <= 90:
+            raise ParameterError(f"slope must be from 0 to 90 degrees, not {self.slope}")
+        object.__setattr__(self, "motions", check_motions(self.motions))
+
+
+def check_motions(motions: int | str) -> Motion:
+    """Motion bits from a number or a name, or a `ParameterError` that says what is wrong with them."""
+    if isinstance(motions, str):
+        return parse_motions(motions)
+    if isinstance(motions, bool) or not isinstance(motions, int):
+        raise ParameterError(f"motions must be Motion flags, not {motions!r}")
+    if not 0 < motions <= int(ALL_MOTIONS):
+        raise ParameterError(f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {motions!r}")
+    return Motion(motions)

@@ -1,0 +1,5 @@
+"""Geometry that the maps share: triangle meshes, polygons, voxels, rays."""
+
+from wayfold.geometry.mesh import Mesh
+
+__all__ = ["Mesh"]

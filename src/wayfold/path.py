@@ -1,0 +1,207 @@
+"""What every planner answers: one `Path`, or many of them as `Paths`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.errors import ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Status(Enum):
+    """How a query ended."""
+
+    FOUND = 0
+    """The path leads from the start to the goal."""
+    UNREACHABLE = 1
+    """No path exists for this agent."""
+    PARTIAL = 2
+    """The goal was not reached; the path leads to the reached place that is nearest to it."""
+    BUDGET_EXHAUSTED = 3
+    """The node budget ran out before the goal was reached, and no partial path was asked for."""
+
+
+_STATUSES = tuple(Status)
+_EMPTY_NODES = np.empty(0, np.int32)
+_EMPTY_NODES.setflags(write=False)
+
+
+class Path:
+    """The answer to one query. Its truth value is `found`.
+
+    Attributes
+    ----------
+    status : Status
+        How the query ended.
+    nodes : (k,) int32 array
+        Nodes of the searched graph along the path; empty where the planner has no nodes or nothing was found.
+    cost : float
+        Cost in the planner's unit (metres, unless costs were given); infinity without a path.
+    expanded : int
+        Nodes that the search settled.
+    timings : dict
+        Seconds by phase, where the planner measures them.
+    lower_bound : float or None
+        A certified lower bound on the optimal cost, where one is known.
+    """
+
+    __slots__ = ("_length", "_points", "_smoother", "cost", "expanded", "lower_bound", "nodes", "status", "timings")
+
+    def __init__(
+        self,
+        status: Status,
+        points: NDArray[Any] | Callable[[NDArray[np.int32]], NDArray[Any]] | None = None,
+        *,
+        nodes: NDArray[np.int32] = _EMPTY_NODES,
+        cost: float = float("inf"),
+        expanded: int = 0,
+        timings: dict[str, float] | None = None,
+        lower_bound: float | None = None,
+        smoother: Callable[[Path], Path] | None = None,
+    ) -> None:
+        self.status = status
+        self.nodes = nodes
+        self.cost = cost
+        self.expanded = expanded
+        self.timings = {} if timings is None else timings
+        self.lower_bound = lower_bound
+        self._points = points
+        self._length: float | None = None
+        self._smoother = smoother
+
+    @property
+    def found(self) -> bool:
+        """Whether the path leads from the start to the goal."""
+        return self.status is Status.FOUND
+
+    def __bool__(self) -> bool:
+        return self.status is Status.FOUND
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """Corners of the path, a (k, 3) float64 array in the planner's unit; empty without a path."""
+        points = self._points
+        if callable(points):
+            points = points(self.nodes)
+        if points is None:
+            points = np.empty((0, 3))
+        points = self._points = np.ascontiguousarray(points, dtype=np.float64).reshape(-1, 3)
+        return points
+
+    @property
+    def length(self) -> float:
+        """Euclidean length along `points`; infinity without a path."""
+        if self._length is None:
+            points = self.points
+            steps = np.diff(points, axis=0)
+            self._length = float(np.sqrt((steps * steps).sum(axis=1)).sum()) if len(points) else float("inf")
+        return self._length
+
+    def smooth(self) -> Path:
+        """A shorter path with fewer corners that is as legal as this one.
+
+        Raises
+        ------
+        ParameterError
+            When the planner knows only nodes and edges, and so no free space between them.
+        """
+        if self._smoother is None:
+            raise ParameterError("this path cannot be smoothed: its planner knows no free space between its nodes")
+        return self._smoother(self) if len(self.points) > 2 else self
+
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draw the path seen from above and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        **style
+            Passed to matplotlib's ``plot``.
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.figure().add_subplot()
+            ax.set_aspect("equal")
+        points = self.points
+        ax.plot(points[:, 0], points[:, 1], **{"color": "#d1495b", "linewidth": 2.0, **style})
+        if len(points):
+            ax.plot(points[0, 0], points[0, 1], "o", color="#2b9348")
+            ax.plot(points[-1, 0], points[-1, 1], "s", color="#d1495b")
+        return ax
+
+    def __repr__(self) -> str:
+        if self.status in (Status.FOUND, Status.PARTIAL):
+            return f"<Path {self.status.name}: {len(self.nodes) or len(self.points)} nodes, cost {self.cost:.6g}>"
+        return f"<Path {self.status.name}>"
+
+
+class Paths(Sequence[Path]):
+    """The answers to many queries, kept in arrays; ``paths[i]`` is the `Path` of query i.
+
+    Attributes
+    ----------
+    statuses : (q,) uint8 array
+        ``Status(value)`` of each query.
+    costs : (q,) float64 array
+        Infinity without a path.
+    expanded : (q,) int64 array
+        Nodes that each search settled.
+    nodes : (total,) int32 array
+        The nodes of all paths one after the other; those of query i are ``nodes[offsets[i]:offsets[i + 1]]``.
+    offsets : (q + 1,) int64 array
+    """
+
+    def __init__(
+        self,
+        statuses: NDArray[np.uint8],
+        costs: NDArray[np.float64],
+        expanded: NDArray[np.int64],
+        offsets: NDArray[np.int64],
+        nodes: NDArray[np.int32],
+        points: Callable[[NDArray[np.int32]], NDArray[Any]],
+        smoother: Callable[[Path], Path] | None = None,
+    ) -> None:
+        self.statuses = statuses
+        self.costs = costs
+        self.expanded = expanded
+        self.offsets = offsets
+        self.nodes = nodes
+        self._points = points
+        self._smoother = smoother
+
+    @property
+    def found(self) -> NDArray[np.bool_]:
+        """Which queries found a path to their goal."""
+        return np.asarray(self.statuses == Status.FOUND.value)
+
+    def __len__(self) -> int:
+        return len(self.statuses)
+
+    @overload
+    def __getitem__(self, index: int) -> Path: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Path]: ...
+    def __getitem__(self, index: int | slice) -> Path | list[Path]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        i = range(len(self))[index]
+        return Path(
+            _STATUSES[self.statuses[i]],
+            self._points,
+            nodes=self.nodes[self.offsets[i] : self.offsets[i + 1]],
+            cost=float(self.costs[i]),
+            expanded=int(self.expanded[i]),
+            smoother=self._smoother,
+        )
+
+    def __repr__(self) -> str:
+        return f"<Paths: {len(self)} queries, {int(self.found.sum())} found>"
