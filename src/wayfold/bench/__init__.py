@@ -1,0 +1,1 @@
+"""Measurements: every benchmark checks the answer that it times."""

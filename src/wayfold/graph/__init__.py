@@ -1,0 +1,1 @@
+"""Graphs in flat arrays, and the searches that the whole package shares."""

@@ -1,0 +1,1 @@
+"""Procedural worlds: the same place for the same seed."""
