@@ -24,7 +24,25 @@ _LAZY = {
 }
 _ROOMS = ("errors", "formats", "geometry", "graph", "grid", "samples")
 
-__all__ = [*_LAZY, *_ROOMS, "__version__"]
+__all__ = [
+    "Agent",
+    "DenseGrid",
+    "Graph",
+    "Mesh",
+    "Motion",
+    "Path",
+    "Paths",
+    "Status",
+    "__version__",
+    "errors",
+    "formats",
+    "geometry",
+    "graph",
+    "grid",
+    "load",
+    "samples",
+    "warmup",
+]
 
 
 def __getattr__(name: str) -> Any:

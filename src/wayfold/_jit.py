@@ -1,7 +1,7 @@
 """The only place that compiles: decorators over Numba, with a cache that knows what a kernel is made of.
 
 * `kernel` compiles on first call, releases the GIL and caches on disk. Where no cache folder can be written it
-  compiles in memory without a word.
+  compiles in memory without a word. It cannot allocate; `kernel_with_memory` can.
 * `inline` is a kernel small enough to be pasted into its callers.
 * `generic` and `implements` give one kernel many meanings: a generic function has one implementation for each
   NamedTuple that describes a search space, and the search that calls it is compiled once for each of them.
@@ -12,6 +12,7 @@ and on the implementations that its argument types choose, so both are part of t
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -25,7 +26,10 @@ from numba.core import caching, event
 from numba.extending import overload
 
 _PACKAGE = Path(__file__).resolve().parent
-_IMPORT = re.compile(r"^\s*from\s+(wayfold[\w.]*)\s+import\s+\(?([\w, ]+)", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from\s+(wayfold[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+
+# Never fastmath: infinity means blocked. Division by zero gives infinity as in numpy, without a check.
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 KERNELS: list = []
 """Every kernel that has been declared, in order; `warmup` is complete when each has a compiled signature."""
@@ -43,7 +47,7 @@ def _stamp(file: str) -> str:
         for module, names in _IMPORT.findall(path.read_text(encoding="utf-8")):
             folder = _PACKAGE.joinpath(*module.split(".")[1:])
             waiting.append(folder.with_suffix(".py"))
-            waiting.extend(folder / f"{name.strip()}.py" for name in names.split(","))
+            waiting.extend(folder / f"{name}.py" for name in re.findall(r"\w+", names))
     digest = hashlib.sha256()
     for path in sorted(seen):
         digest.update(path.read_bytes())
@@ -111,19 +115,31 @@ def be_quiet() -> None:
 
 
 def kernel(function):
-    """Compile a free function over arrays on its first call; see the rules for kernels in CONTRIBUTING."""
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    try:
-        dispatcher._cache = _Cache(function)
-    except RuntimeError:  # no folder to cache in: a read-only install without a home
-        pass
-    KERNELS.append(dispatcher)
-    return dispatcher
+    """Compile a free function over arrays on its first call; see the rules for kernels in CONTRIBUTING.
+
+    A kernel cannot create arrays: Numba's reference counting is off in it. Counting references to the arrays inside a
+    NamedTuple at every call of an inner loop made the A* of this package half as fast as it is now.
+    """
+    return _compiled(function, _nrt=False)
+
+
+def kernel_with_memory(function):
+    """Compile a function that has to create arrays, such as one that does not know its output's size beforehand."""
+    return _compiled(function)
 
 
 def inline(function):
     """Compile a small function that is to be pasted into the kernels that call it."""
-    return numba.njit(nogil=True, error_model="numpy", forceinline=True)(function)
+    return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(function)
+
+
+def _compiled(function, **options):
+    dispatcher = numba.njit(**_OPTIONS, **options)(function)
+    # Without a folder to cache in (a read-only install without a home) kernels are compiled in every process.
+    with contextlib.suppress(RuntimeError):
+        dispatcher._cache = _Cache(function)
+    KERNELS.append(dispatcher)
+    return dispatcher
 
 
 def generic(function):
@@ -140,7 +156,7 @@ def implements(function, space):
                 return implementation
             return None
 
-        options = {"nogil": True, "error_model": "numpy", "forceinline": True}
+        options = {"forceinline": True, "_nrt": False, **_OPTIONS}
         overload(function, strict=False, jit_options=options)(choose)
         return implementation
 

@@ -1,0 +1,263 @@
+"""The `.wayfold` archive: a zip of uncompressed `.npy` members and a `manifest.json`.
+
+Any zip tool opens one and `numpy.load` reads its members. Nothing in it is pickled. Every array starts on a 64-byte
+boundary of the file, so that reading maps the arrays instead of copying them. The same arrays give the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import math
+import os
+import re
+import secrets
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.errors import FormatError, ParameterError, VersionError
+
+VERSION = 1
+"""Version of the archive format that is written, and the only one that is read."""
+
+File = str | os.PathLike[str]
+
+_MANIFEST = "manifest.json"
+_ALIGNMENT = 64  # a cache line, and what numpy pads the headers of .npy files to
+_PADDING_ID = 0xD935  # the extra field that Android's zipalign uses for the same purpose
+_ZIP64_EXTRA = 20  # bytes that `force_zip64` adds to a member's local header
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: archives do not depend on when they were written
+_KINDS = "biufcSU"  # dtype kinds that are plain bytes; objects (pickle) and records are refused
+_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)  # no part starts with a dot: no way out of a folder
+_LOCAL_HEADER = struct.Struct("<4s5H3L2H")
+
+
+class Archive(NamedTuple):
+    """What `read_archive` returns."""
+
+    kind: str
+    """What the archive holds, such as ``"graph"``."""
+    meta: dict[str, Any]
+    """Everything that is not an array."""
+    arrays: dict[str, NDArray[Any]]
+    """Read-only arrays, mapped from the file."""
+
+
+@contextlib.contextmanager
+def replacing(file: File) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside `file` for writing; it takes the place of `file` only when all went well.
+
+    Raises
+    ------
+    FormatError
+        When the folder is not there or cannot be written. `file` is then as it was before.
+    """
+    path = os.path.realpath(os.fspath(file))  # a link stays a link: what it points to is replaced
+    part = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{secrets.token_hex(6)}.part")
+    try:
+        try:
+            with open(part, "xb") as handle:
+                yield handle
+                handle.flush()
+                os.fsync(handle.fileno())
+            os.replace(part, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(part)
+            raise
+    except OSError as error:
+        raise FormatError(f"cannot be written: {error.strerror or error}", file) from None
+
+
+def write_archive(
+    file: File, kind: str, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None
+) -> None:
+    """Write arrays to a `.wayfold` archive, all or nothing.
+
+    Parameters
+    ----------
+    file : path
+        An archive that is already there is replaced once the new one is complete and on disk.
+    kind : str
+        What the archive holds, such as ``"graph"``; `read_archive` checks it.
+    arrays : mapping of str to array
+        Names of ASCII letters, digits, ``_ . -`` and ``/`` (no part starts with a dot); arrays of booleans, numbers
+        or fixed-size strings, of any shape.
+    meta : mapping, optional
+        What else belongs to it: anything that JSON holds.
+
+    Raises
+    ------
+    ParameterError
+        When a name, an array or `meta` cannot be stored. Nothing is written.
+    FormatError
+        When the file cannot be written.
+    """
+    members = {name: _prepare(name, array) for name, array in arrays.items()}
+    manifest = {
+        "version": VERSION,
+        "kind": kind,
+        "meta": dict(meta or {}),
+        "members": {
+            name: {"dtype": array.dtype.str, "shape": array.shape, "sha256": _digest(header, _bytes(array))}
+            for name, (header, array) in members.items()
+        },
+    }
+    try:
+        text = json.dumps(manifest, sort_keys=True, indent=1, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ParameterError(f"meta must be what JSON holds: {error}") from None
+    with replacing(file) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
+        _write_member(archive, handle, _MANIFEST, text)
+        for name in sorted(members):
+            header, array = members[name]
+            _write_member(archive, handle, f"{name}.npy", header, _bytes(array))
+
+
+def read_archive(file: File, kind: str | None = None, *, verify: bool = True) -> Archive:
+    """Map the arrays of a `.wayfold` archive from disk.
+
+    The arrays are plain ndarrays over one private mapping of the file: nothing is read until it is used, and nothing
+    that is done to them reaches the file. They are flagged read-only; an owner that needs the writable type (Numba
+    compiles once more for read-only arrays) may set the flag, as the mapping is copy-on-write.
+
+    Parameters
+    ----------
+    file : path
+    kind : str, optional
+        The kind that the archive must have; any by default.
+    verify : bool
+        Compare every array with its checksum, which reads the whole file once.
+
+    Raises
+    ------
+    VersionError
+        When the archive was written in another version of the format.
+    FormatError
+        When it is not an archive, of another kind, truncated or altered.
+    """
+    try:
+        with open(file, "rb") as handle:
+            if not os.fstat(handle.fileno()).st_size:
+                raise FormatError("the file is empty", file)
+            mapped = np.memmap(handle, np.uint8, mode="c").view(np.ndarray)
+            return _read(file, handle, mapped, kind, verify)
+    except FormatError:
+        raise
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror or error}", file) from None
+    except Exception as error:  # a damaged zip, manifest or .npy header can make their readers raise anything
+        raise FormatError(f"not a whole Wayfold archive: {error or type(error).__name__}", file) from error
+
+
+def _read(file: File, handle: IO[bytes], mapped: NDArray[np.uint8], kind: str | None, verify: bool) -> Archive:
+    """The archive in `handle`, of which `mapped` holds the bytes."""
+    with zipfile.ZipFile(handle) as archive:
+        spans: dict[str, slice] = {}
+        for info in archive.infolist():
+            if info.filename in spans:
+                raise FormatError(f"member {info.filename!r} is there twice", file)
+            spans[info.filename] = _span(file, info, mapped)
+        if _MANIFEST not in spans:
+            raise FormatError("not a Wayfold archive: there is no manifest.json", file)
+        manifest = json.loads(archive.read(_MANIFEST))  # zipfile checks its checksum
+    version, found = manifest["version"], manifest["kind"]
+    if type(version) is not int or version != VERSION:
+        raise VersionError(f"archive version {version!r} is not one that is read here ({VERSION})", file)
+    if not isinstance(found, str) or not isinstance(manifest["meta"], dict):
+        raise FormatError("the manifest's kind must be a string and its meta an object", file)
+    if kind is not None and found != kind:
+        raise FormatError(f"the archive holds a {found!r}, not a {kind!r}", file)
+    members = manifest["members"]
+    if {f"{name}.npy" for name in members} != spans.keys() - {_MANIFEST}:
+        raise FormatError("the manifest names other arrays than the archive holds", file)
+    arrays = {name: _map_array(file, name, members[name], mapped[spans[f"{name}.npy"]], verify) for name in members}
+    return Archive(found, manifest["meta"], arrays)
+
+
+def _prepare(name: str, array: NDArray[Any]) -> tuple[bytes, NDArray[Any]]:
+    """The .npy header of an array, and the array in C order and little-endian."""
+    if not _NAME.fullmatch(name):
+        raise ParameterError(f"{name!r} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'")
+    array = np.asarray(array)
+    if array.dtype.kind not in _KINDS or array.dtype.itemsize == 0:
+        raise ParameterError(
+            f"array {name!r} of dtype {array.dtype} cannot be stored: use booleans, numbers or strings"
+        )
+    array = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
+    return header.getvalue(), array
+
+
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    """The bytes of a C-ordered array, not copied."""
+    return array.reshape(-1).view(np.uint8)
+
+
+def _digest(*parts: Any) -> str:
+    """The SHA-256 of buffers one after the other, none of them copied."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _write_member(archive: zipfile.ZipFile, handle: IO[bytes], name: str, *parts: Any) -> None:
+    """Store a member whose data starts on a 64-byte boundary."""
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.create_system = 3  # the same on every platform
+    info.external_attr = 0o644 << 16
+    start = handle.tell() + _LOCAL_HEADER.size + len(name) + _ZIP64_EXTRA + 4
+    padding = -start % _ALIGNMENT
+    info.extra = struct.pack("<HH", _PADDING_ID, padding) + bytes(padding)
+    with archive.open(info, "w", force_zip64=True) as member:
+        for part in parts:
+            member.write(memoryview(part))
+
+
+def _span(file: File, info: zipfile.ZipInfo, mapped: NDArray[np.uint8]) -> slice:
+    """Where in the file a member's data lies, after checking that it is stored as it is."""
+    name = info.filename
+    if name != _MANIFEST and not (name.endswith(".npy") and _NAME.fullmatch(name)):
+        raise FormatError(f"a Wayfold archive has no member {name!r}", file)
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size or info.flag_bits & 0x21:
+        raise FormatError(f"member {name!r} is compressed, encrypted or patched", file)
+    start = info.header_offset + _LOCAL_HEADER.size
+    if info.header_offset < 0 or start > len(mapped):
+        raise FormatError(f"member {name!r} lies outside the file", file)
+    fields = _LOCAL_HEADER.unpack(mapped[info.header_offset : start].tobytes())
+    signature, name_size, extra_size = fields[0], fields[-2], fields[-1]
+    if signature != b"PK\3\4" or mapped[start : start + name_size].tobytes() != name.encode():
+        raise FormatError(f"member {name!r} is not where the archive says", file)
+    start += name_size + extra_size
+    if start + info.file_size > len(mapped):
+        raise FormatError(f"member {name!r} is truncated", file)
+    return slice(start, start + info.file_size)
+
+
+def _map_array(file: File, name: str, entry: Any, data: NDArray[np.uint8], verify: bool) -> NDArray[Any]:
+    """The array in the member `data`, which the manifest describes by `entry`."""
+    header = io.BytesIO(data[:4096].tobytes())
+    if np.lib.format.read_magic(header) != (1, 0):
+        raise FormatError(f"array {name!r} is in another version of .npy than 1.0", file)
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(header)
+    if dtype.kind not in _KINDS or dtype.itemsize == 0 or fortran:
+        raise FormatError(f"array {name!r} is of dtype {dtype}, which no Wayfold archive holds", file)
+    if entry["dtype"] != dtype.str or entry["shape"] != list(shape) or min(shape, default=0) < 0:
+        raise FormatError(f"array {name!r} is not of the dtype and shape that the manifest says", file)
+    start = header.tell()
+    if len(data) - start != math.prod(shape) * dtype.itemsize:
+        raise FormatError(f"array {name!r} has {len(data) - start} bytes, which is not what shape {shape} takes", file)
+    if verify and _digest(data) != entry["sha256"]:
+        raise FormatError(f"array {name!r} does not match its checksum: the file was altered", file)
+    array = data[start:].view(dtype).reshape(shape) if len(data) > start else np.empty(shape, dtype)
+    array.setflags(write=False)
+    return array

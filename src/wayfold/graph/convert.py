@@ -1,0 +1,108 @@
+"""Graphs to and from networkx and scipy.sparse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.errors import MissingDependencyError, ParameterError
+
+if TYPE_CHECKING:
+    from wayfold.graph.graph import Graph
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise MissingDependencyError("networkx is not installed: pip install networkx") from None
+    return networkx
+
+
+def from_networkx(kind: type[Graph], graph: Any, points: str, weight: str | None) -> Graph:
+    """See `Graph.from_networkx`."""
+    _networkx()
+    number = {node: at for at, node in enumerate(graph.nodes)}
+    positions = [data.get(points) for _, data in graph.nodes(data=True)]
+    missing = sum(position is None for position in positions)
+    if missing and missing != len(positions):
+        name = list(graph.nodes)[[position is None for position in positions].index(True)]
+        raise ParameterError(f"node {name!r} has no attribute {points!r}, but others have")
+    where: ArrayLike = np.zeros((len(number), 3)) if missing else positions  # type: ignore[assignment]
+    edges = np.array([(number[a], number[b]) for a, b in graph.edges()], np.int64).reshape(-1, 2)
+    costs = None
+    if weight is not None:
+        found = [data.get(weight) for _, _, data in graph.edges(data=True)]
+        lacking = sum(cost is None for cost in found)
+        if lacking and lacking != len(found):
+            raise ParameterError(f"{lacking} of {len(found)} edges have no attribute {weight!r}")
+        costs = None if lacking == len(found) else np.array(found, np.float64)
+    return kind.from_edges(where, edges, costs=costs, directed=graph.is_directed())
+
+
+def edge_list(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each edge once: (m, 2) node pairs and the slot that each came from."""
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    slots = np.arange(graph.targets.size)
+    if not graph.directed:
+        loops = np.flatnonzero(sources == graph.targets)[::2]  # a self-loop stands twice in its one row
+        slots = np.sort(np.concatenate([np.flatnonzero(sources < graph.targets), loops]))
+    return np.column_stack([sources[slots], graph.targets[slots]]), slots
+
+
+def edge_costs(graph: Graph) -> NDArray[np.float64]:
+    """Cost of every slot, Euclidean where the graph stores none."""
+    if graph.costs is not None:
+        return graph.costs.astype(np.float64)
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    steps = graph.points[sources].astype(np.float64) - graph.points[graph.targets]
+    return np.asarray(np.sqrt((steps * steps).sum(axis=1)))
+
+
+def to_networkx(graph: Graph) -> Any:
+    """See `Graph.to_networkx`."""
+    networkx = _networkx()
+    pairs, slots = edge_list(graph)
+    parallel = len(np.unique(pairs, axis=0)) != len(pairs)
+    kinds = {
+        (False, False): networkx.Graph,
+        (True, False): networkx.DiGraph,
+        (False, True): networkx.MultiGraph,
+        (True, True): networkx.MultiDiGraph,
+    }
+    result = kinds[graph.directed, parallel]()
+    result.add_nodes_from((node, {"pos": tuple(point)}) for node, point in enumerate(graph.points.tolist()))
+    costs = edge_costs(graph)[slots]
+    result.add_weighted_edges_from((a, b, cost) for (a, b), cost in zip(pairs.tolist(), costs.tolist(), strict=True))
+    return result
+
+
+def from_scipy(kind: type[Graph], matrix: Any, points: ArrayLike | None, directed: bool | None) -> Graph:
+    """See `Graph.from_scipy`."""
+    import scipy.sparse
+
+    rows = scipy.sparse.coo_array(matrix)
+    if rows.shape[0] != rows.shape[1] or rows.shape[0] == 0:
+        raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
+    symmetric = (abs(rows.tocsr() - rows.T.tocsr()) > 0).nnz == 0
+    if directed is None:
+        directed = not symmetric
+    if not directed and not symmetric:
+        raise ParameterError("an undirected graph needs a symmetric matrix: costs differ between the two directions")
+    edges = np.column_stack([rows.coords[0], rows.coords[1]])
+    costs = rows.data
+    if not directed:
+        once = edges[:, 0] <= edges[:, 1]
+        edges, costs = edges[once], costs[once]
+    where = np.zeros((rows.shape[0], 3), np.float32) if points is None else points
+    return kind.from_edges(where, edges, costs=costs, directed=directed)
+
+
+def to_scipy(graph: Graph) -> Any:
+    """See `Graph.to_scipy`."""
+    import scipy.sparse
+
+    shape = (graph.num_nodes, graph.num_nodes)
+    return scipy.sparse.csr_array((edge_costs(graph), graph.targets, graph.offsets), shape=shape)

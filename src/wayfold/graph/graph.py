@@ -1,0 +1,442 @@
+"""`Graph`: nodes in space and edges between them, in flat arrays, with every search of the package."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _archive, _check
+from wayfold.agent import check_motions
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.graph import _build, _kernels, searcher
+from wayfold.graph.workspace import Workspaces
+from wayfold.path import Path, Paths, Status
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+    from scipy.spatial import cKDTree
+
+_ALGORITHMS = ("astar", "dijkstra", "bidirectional")
+_EVERY_MOTION = 255
+_NO_COSTS = np.empty(0, np.float32)
+_NO_BYTES = np.empty(0, np.uint8)
+_NO_LABELS = np.empty(0, np.uint16)
+
+
+class Graph:
+    """Nodes in space joined by edges, in compressed rows.
+
+    Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 12 bytes a node for the points, 8 for the
+    row, and for each direction of an edge 4 bytes, 4 more with costs and 1 more with motions. The arrays must not be
+    changed afterwards. Any number of threads may query a graph at once.
+
+    Attributes
+    ----------
+    points : (n, 3) float32 array
+        Node positions; the heuristic of A* is the straight distance between them.
+    offsets : (n + 1,) int64 array
+        Row bounds: the edges of node i are ``offsets[i]`` to ``offsets[i + 1] - 1``.
+    targets : (m,) int32 array
+        Node that each edge leads to, ascending within a row. Undirected edges stand in both rows.
+    costs : (m,) float32 array or None
+        Cost of each edge, infinite where it is blocked; None for the Euclidean length.
+    motions : (m,) uint8 array or None
+        `Motion` bits of each edge; None where every character may use every edge.
+    directed : bool
+        Whether edges are one-way.
+    """
+
+    def __init__(
+        self,
+        points: NDArray[np.float32],
+        offsets: NDArray[np.int64],
+        targets: NDArray[np.int32],
+        costs: NDArray[np.float32] | None = None,
+        motions: NDArray[np.uint8] | None = None,
+        *,
+        directed: bool = False,
+    ) -> None:
+        _build.check_rows(points, offsets, targets, costs, motions)
+        self.points = points
+        self.offsets = offsets
+        self.targets = targets
+        self.costs = costs
+        self.motions = motions
+        self.directed = directed
+        self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, points)
+        self._workspaces = Workspaces(len(points))
+        self._spaces: dict[int, _kernels.GraphSpace] = {}
+        self._components: dict[int, NDArray[np.int32]] = {}
+        self._reverse: Graph | None = None
+        self._tree: cKDTree | None = None
+
+    @classmethod
+    def from_edges(
+        cls,
+        points: ArrayLike,
+        edges: ArrayLike,
+        *,
+        costs: ArrayLike | None = None,
+        motions: ArrayLike | None = None,
+        directed: bool = False,
+    ) -> Graph:
+        """Build a graph from a list of edges.
+
+        Parameters
+        ----------
+        points : (n, 2) or (n, 3) array_like, metres
+            Node positions, finite; at least one.
+        edges : (m, 2) array_like of int
+            Node pairs, 0 to n - 1. Parallel edges and self-loops are kept.
+        costs : (m,) array_like, >= 0, optional
+            Infinity for blocked edges; the Euclidean length by default. Kept as float32.
+        motions : (m,) array_like of Motion bits, 1 to 7, optional
+            Which motions an edge is for; every motion by default.
+        directed : bool
+            Whether an edge leads only from its first node to its second.
+
+        Notes
+        -----
+        Edges are read in blocks, so that beside the input and the finished arrays only 8 bytes a node are needed.
+        The result does not depend on the order of the edges.
+        """
+        where = _build.check_points(points)
+        rows = _build.rows_from_edges(len(where), edges, costs, motions, directed)
+        return cls(where, *rows, directed=directed)
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.points)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges as they were given: an undirected edge counts once."""
+        return self.targets.size if self.directed else self.targets.size // 2
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored graph, without search workspaces and caches."""
+        given = (self.points, self.offsets, self.targets, self.costs, self.motions)
+        return sum(array.nbytes for array in given if array is not None)
+
+    def memory(self) -> dict[str, int]:
+        """Bytes by what they are for; `workspaces` counts those that earlier queries left for reuse."""
+        return {
+            "points": self.points.nbytes,
+            "offsets": self.offsets.nbytes,
+            "targets": self.targets.nbytes,
+            "costs": 0 if self.costs is None else self.costs.nbytes,
+            "motions": 0 if self.motions is None else self.motions.nbytes,
+            "total": self.nbytes,
+            "workspaces": self._workspaces.nbytes,
+        }
+
+    def __repr__(self) -> str:
+        kind = "directed " if self.directed else ""
+        return f"<Graph: {self.num_nodes} nodes, {self.num_edges} {kind}edges, {self.nbytes / 1e6:.1f} MB>"
+
+    # --- queries ---------------------------------------------------------------------------------------------------
+
+    def path(
+        self,
+        start_node: int,
+        goal_node: int,
+        *,
+        motions: int | None = None,
+        algorithm: str = "astar",
+        labels: NDArray[Any] | None = None,
+        allowed: ArrayLike | None = None,
+        budget: int | None = None,
+        partial: bool = False,
+    ) -> Path:
+        """The cheapest path between two nodes.
+
+        Parameters
+        ----------
+        start_node, goal_node : int, 0 to n - 1
+        motions : Motion bits, optional
+            Edges that share no bit with them are not used; every edge by default.
+        algorithm : "astar", "dijkstra" or "bidirectional"
+            All three give the same cost. A* is fastest where straight distance says something about the cost.
+        labels : (n,) uint16 or int32 array, optional
+            A label for each node; with `allowed` it is the filter of the subregion paper's filtered A*.
+        allowed : array_like of labels, or of bool by label, optional
+            Only nodes with an allowed label are entered; the start always is.
+        budget : int, >= 1, optional
+            Settle at most this many nodes. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
+        partial : bool
+            Instead of no path give the one to the reached node nearest to the goal, with status PARTIAL. Not with
+            "bidirectional".
+
+        Returns
+        -------
+        Path
+            With `nodes`; status UNREACHABLE when there is none. Nodes in different components are answered without
+            a search (unless a partial path is wanted).
+        """
+        start, goal = self._node(start_node, "start_node"), self._node(goal_node, "goal_node")
+        if algorithm not in _ALGORITHMS:
+            raise ParameterError(f"algorithm must be one of {', '.join(_ALGORITHMS)}, not {algorithm!r}")
+        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
+        limit = searcher.check_budget(budget)
+        if not partial:
+            component = self.components(motions)
+            if component[start] != component[goal]:
+                return Path(Status.UNREACHABLE)
+        space = self._space(usable, labels, allowed)
+        if space.labels.size and start != goal and not space.allowed[space.labels[goal]] and not partial:
+            return Path(Status.UNREACHABLE)
+        if algorithm == "bidirectional":
+            if partial:
+                raise ParameterError("a bidirectional search has no partial path: use astar or dijkstra")
+            back = self.reversed()._space(usable)._replace(labels=space.labels, allowed=space.allowed)
+            return searcher.both_ways(space, back, self._workspaces, start, goal, points=self._points_of, budget=limit)
+        scale = self._scale if algorithm == "astar" else 0.0
+        return searcher.one(
+            space, self._workspaces, start, goal, scale=scale, points=self._points_of, budget=limit, partial=partial
+        )
+
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        motions: int | None = None,
+        budget: int | None = None,
+        partial: bool = False,
+        workers: int | None = None,
+    ) -> Paths:
+        """The cheapest paths of many queries by A*, in parallel; each is the same as `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q,) array_like of int
+            Nodes; one of the two may be a single node that serves all queries.
+        motions, budget, partial
+            As for `path`, for every query.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
+        first, last = np.broadcast_arrays(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
+        if first.ndim != 1:
+            raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
+        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
+        limit = searcher.check_budget(budget)
+        component = self.components(motions)
+        possible = np.ones(first.size, np.bool_) if partial else component[first] == component[last]
+        return searcher.many(
+            self._space(usable),
+            self._workspaces,
+            np.ascontiguousarray(first),
+            np.ascontiguousarray(last),
+            scale=self._scale,
+            points=self._points_of,
+            possible=possible,
+            budget=limit,
+            partial=partial,
+            workers=workers,
+        )
+
+    def distances(
+        self,
+        source: int,
+        targets: ArrayLike | None = None,
+        *,
+        motions: int | None = None,
+        limit: float | None = None,
+        reverse: bool = False,
+    ) -> NDArray[np.float64]:
+        """Costs of the cheapest paths from one node to all nodes, or to some.
+
+        Parameters
+        ----------
+        source : int, 0 to n - 1
+        targets : (k,) array_like of int, optional
+            The search stops when the last of these is settled. All nodes by default.
+        motions : Motion bits, optional
+            As for `path`.
+        limit : float, >= 0, optional
+            Nodes that cost more count as not reached, and the search does not go there.
+        reverse : bool
+            Costs towards `source` instead of away from it (they differ where edges are one-way).
+
+        Returns
+        -------
+        (n,) or (k,) float64 array
+            Infinity where there is no path.
+        """
+        node = self._node(source, "source")
+        wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets"))
+        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
+        most = _kernels.UNLIMITED if limit is None or limit == np.inf else _check.number(limit, "limit", low=0.0)
+        space = (self.reversed() if reverse else self)._space(usable)
+        marks = searcher.NO_NODES if wanted is None else wanted
+        state, *_ = searcher.run(
+            self._workspaces,
+            lambda state: _kernels.search(space, state, node, -1, 0.0, most, marks, searcher.NO_BUDGET, False),
+        )
+        clock = int(state.clock[0])
+        picked: Any = slice(None) if wanted is None else wanted
+        settled = (state.stamp[picked] > clock) & (state.place[picked] < 0)
+        result = np.where(settled, state.cost[picked], np.inf)
+        self._workspaces.give(state)
+        return result
+
+    def components(self, motions: int | None = None) -> NDArray[np.int32]:
+        """The connected component of each node for a set of motions, computed once, numbered from 0.
+
+        In a directed graph one-way edges join as well: nodes in different components cannot reach each other, nodes
+        in the same one perhaps.
+        """
+        # Without motions on the edges every set of motions sees the same graph.
+        usable = _EVERY_MOTION if motions is None or self.motions is None else int(check_motions(motions))
+        labels = self._components.get(usable)
+        if labels is None:
+            labels = np.empty(self.num_nodes, np.int32)
+            _kernels.label_components(self._space(usable), labels)
+            labels.setflags(write=False)
+            self._components[usable] = labels
+        return labels
+
+    def nearest(self, points: ArrayLike) -> Any:
+        """The node nearest to each point.
+
+        Parameters
+        ----------
+        points : (q, 3) or (q, 2) array_like, or one point
+
+        Returns
+        -------
+        (q,) int64 array, or an int for one point
+        """
+        array = np.asarray(points)
+        single = array.ndim == 1
+        where = _check.points3(array[None] if single else array)
+        if self._tree is None:
+            from scipy.spatial import cKDTree
+
+            self._tree = cKDTree(self.points)
+        _, nodes = self._tree.query(where, workers=1 if len(where) < 1000 else -1)
+        return int(nodes[0]) if single else nodes
+
+    def reversed(self) -> Graph:
+        """The graph with every edge turned round; an undirected graph is its own reverse."""
+        if not self.directed:
+            return self
+        if self._reverse is None:
+            rows = _build.turn_round(self.offsets, self.targets, self.costs, self.motions)
+            self._reverse = Graph(self.points, *rows, directed=True)
+        return self._reverse
+
+    # --- other forms -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph, *, points: str = "pos", weight: str | None = "weight") -> Graph:
+        """A graph from a networkx graph; nodes are numbered in networkx's order.
+
+        Parameters
+        ----------
+        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
+        points : str
+            Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
+        weight : str or None
+            Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
+        """
+        from wayfold.graph import convert
+
+        return convert.from_networkx(cls, graph, points, weight)
+
+    def to_networkx(self) -> networkx.Graph:
+        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
+        from wayfold.graph import convert
+
+        return convert.to_networkx(self)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
+        """A graph from a sparse matrix of costs.
+
+        Parameters
+        ----------
+        matrix : (n, n) scipy.sparse array
+            Stored entries are the costs of edges from row to column.
+        points : (n, 2) or (n, 3) array_like, optional
+            Positions; without them all nodes lie at the origin and A* has no heuristic.
+        directed : bool, optional
+            By default a symmetric matrix gives an undirected graph, any other a directed one.
+        """
+        from wayfold.graph import convert
+
+        return convert.from_scipy(cls, matrix, points, directed)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them."""
+        from wayfold.graph import convert
+
+        return convert.to_scipy(self)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the graph to a `.wayfold` file; `wayfold.load` reads it."""
+        arrays = {"points": self.points, "offsets": self.offsets, "targets": self.targets}
+        if self.costs is not None:
+            arrays["costs"] = self.costs
+        if self.motions is not None:
+            arrays["motions"] = self.motions
+        _archive.write_archive(file, "graph", arrays, {"directed": self.directed})
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Graph:
+        """Read a graph that `save` wrote; its arrays stay on disk until they are touched."""
+        archive = _archive.read_archive(file, "graph")
+        return _build.graph_from_archive(cls, archive, file)
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        return self.points[nodes]
+
+    def _node(self, node: int, name: str) -> int:
+        try:
+            number = node.__index__()
+        except AttributeError:
+            raise ParameterError(f"{name} must be a node number, not {node!r}") from None
+        if not 0 <= number < len(self.points):
+            raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {self.num_nodes - 1}")
+        return number
+
+    def _nodes(self, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
+        array = np.asarray(nodes)
+        if array.size == 0:
+            return np.empty(array.shape, np.int32)
+        if array.dtype.kind not in "iu":
+            raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
+        if array.min() < 0 or array.max() >= self.num_nodes:
+            raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {self.num_nodes - 1}")
+        return array.astype(np.int32)
+
+    def _space(
+        self, usable: int, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None
+    ) -> _kernels.GraphSpace:
+        if (labels is None) != (allowed is None):
+            raise ParameterError("labels and allowed belong together: give both or neither")
+        space = self._spaces.get(usable)
+        if space is None:
+            space = self._spaces[usable] = _kernels.GraphSpace(
+                offsets=self.offsets,
+                targets=self.targets,
+                costs=_NO_COSTS if self.costs is None else self.costs,
+                # A character with every motion need not look at them.
+                motions=_NO_BYTES if self.motions is None or usable == _EVERY_MOTION else self.motions,
+                points=self.points,
+                usable=usable,
+                labels=_NO_LABELS,
+                allowed=_NO_BYTES,
+            )
+        if labels is None or allowed is None:
+            return space
+        return space._replace(**_build.label_filter(self.num_nodes, labels, allowed))

@@ -1,0 +1,148 @@
+"""Queries over any search space: what `Graph`, the grids and the accelerators share between class and kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold import _check, _threads
+from wayfold.graph import _kernels
+from wayfold.graph.workspace import Workspaces
+from wayfold.path import Path, Paths, Status
+
+NO_NODES = np.empty(0, np.int32)
+NO_BUDGET = np.iinfo(np.int64).max
+_STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
+# A query of a batch takes from microseconds to milliseconds: chunks of this size keep the threads evenly busy.
+_CHUNK = 64
+
+Points = Callable[[NDArray[np.int32]], NDArray[Any]]
+Smoother = Callable[[Path], Path]
+
+
+def check_budget(budget: int | None) -> int:
+    """A node budget for the kernels; None is no limit."""
+    return NO_BUDGET if budget is None else _check.whole(budget, "budget", low=1)
+
+
+def run(workspaces: Workspaces, call: Callable[[_kernels.SearchState], tuple[Any, ...]]) -> Any:
+    """Run a search kernel with a borrowed state, again with a larger heap as long as the heap is too small.
+
+    `call(state)` returns a tuple that begins with the status; the result is the state (to be given back by the
+    caller) before that tuple.
+    """
+    state = workspaces.take()
+    answer = call(state)
+    while answer[0] == _kernels.HEAP_FULL:
+        state = workspaces.larger(state)
+        answer = call(state)
+    return (state, *answer)
+
+
+def one(
+    space: Any,
+    workspaces: Workspaces,
+    start: int,
+    goal: int,
+    *,
+    scale: float,
+    points: Points,
+    budget: int = NO_BUDGET,
+    partial: bool = False,
+    smoother: Smoother | None = None,
+) -> Path:
+    """The path from node `start` to node `goal` of a search space."""
+    state, status, end, settled = run(
+        workspaces,
+        lambda state: _kernels.search(space, state, start, goal, scale, _kernels.UNLIMITED, NO_NODES, budget, partial),
+    )
+    if end < 0:
+        workspaces.give(state)
+        return Path(_STATUS[status], expanded=settled)
+    nodes = trail(state, end)
+    cost = float(state.cost[end])
+    workspaces.give(state)
+    return Path(_STATUS[status], points, nodes=nodes, cost=cost, expanded=settled, smoother=smoother)
+
+
+def both_ways(
+    space: Any,
+    back: Any,
+    workspaces: Workspaces,
+    start: int,
+    goal: int,
+    *,
+    points: Points,
+    budget: int = NO_BUDGET,
+) -> Path:
+    """The path between two nodes, searched from both ends; `back` is the space with every edge turned round."""
+    ahead, behind = workspaces.take(), workspaces.take()
+    while True:
+        status, meeting, settled, cost = _kernels.search_both_ways(space, back, ahead, behind, start, goal, budget)
+        if status != _kernels.HEAP_FULL:
+            break
+        ahead, behind = workspaces.larger(ahead), workspaces.larger(behind)
+    path = Path(_STATUS[status], expanded=settled)
+    if meeting >= 0:
+        nodes = np.concatenate([trail(ahead, meeting), trail(behind, meeting)[-2::-1]])
+        path = Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled)
+    workspaces.give(ahead)
+    workspaces.give(behind)
+    return path
+
+
+def trail(state: _kernels.SearchState, end: int) -> NDArray[np.int32]:
+    """Nodes from the start of the last search to `end`."""
+    nodes = np.empty(_kernels.trail_length(state.parent, end), np.int32)
+    _kernels.trail(state.parent, end, nodes)
+    return nodes
+
+
+def many(
+    space: Any,
+    workspaces: Workspaces,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    *,
+    scale: float,
+    points: Points,
+    possible: NDArray[np.bool_],
+    budget: int = NO_BUDGET,
+    partial: bool = False,
+    workers: int | None = None,
+    smoother: Smoother | None = None,
+) -> Paths:
+    """The paths of many queries, in parallel; queries that are not `possible` are unreachable without a search."""
+    count = len(starts)
+    answers = _kernels.Answers(
+        statuses=np.full(count, Status.UNREACHABLE.value, np.uint8),
+        costs=np.full(count, np.inf),
+        expanded=np.zeros(count, np.int64),
+        lengths=np.zeros(count, np.int64),
+    )
+    queries = np.flatnonzero(possible)
+    trails: dict[int, NDArray[np.int32]] = {}
+
+    def work(first: int, last: int) -> None:
+        state = workspaces.take()
+        nodes = np.empty(1024, np.int32)
+        used = 0
+        while first < last:
+            done, used, status = _kernels.search_many(
+                space, state, queries[first:last], starts, goals, scale, NO_NODES, budget, partial, answers, nodes, used
+            )
+            first += done
+            if status == _kernels.HEAP_FULL:
+                state = workspaces.larger(state)
+            elif first < last:
+                nodes = np.resize(nodes, 2 * nodes.size)
+        workspaces.give(state)
+        trails[last] = nodes[:used].copy()
+
+    _threads.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
+    offsets = np.concatenate([[0], np.cumsum(answers.lengths)])
+    nodes = np.concatenate([NO_NODES, *(trails[last] for last in sorted(trails))])
+    return Paths(answers.statuses, answers.costs, answers.expanded, offsets, nodes, points, smoother)
