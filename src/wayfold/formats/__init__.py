@@ -1,1 +1,98 @@
-"""Readers and writers of files: every reader checks what it reads and names file and place when it is wrong."""
+"""Readers and writers of files: every reader checks what it reads and names file and place when it is wrong.
+
+Each format's library is imported on first use of that format.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_LAZY = {
+    "Archive": "wayfold._archive",
+    "read_archive": "wayfold._archive",
+    "write_archive": "wayfold._archive",
+    "MovingAiMap": "wayfold.formats.movingai",
+    "Scenario": "wayfold.formats.movingai",
+    "Scenarios": "wayfold.formats.movingai",
+    "load_map": "wayfold.formats.movingai",
+    "load_scen": "wayfold.formats.movingai",
+    "save_map": "wayfold.formats.movingai",
+    "save_scen": "wayfold.formats.movingai",
+    "Map3D": "wayfold.formats.movingai3d",
+    "Scenario3D": "wayfold.formats.movingai3d",
+    "Scenarios3D": "wayfold.formats.movingai3d",
+    "load_map3d": "wayfold.formats.movingai3d",
+    "load_scen3d": "wayfold.formats.movingai3d",
+    "save_map3d": "wayfold.formats.movingai3d",
+    "save_scen3d": "wayfold.formats.movingai3d",
+    "load_mesh": "wayfold.formats.mesh",
+    "save_mesh": "wayfold.formats.mesh",
+    "CityMesh": "wayfold.formats.cityjson",
+    "load_cityjson": "wayfold.formats.cityjson",
+    "Feature": "wayfold.formats.geojson",
+    "load_geojson": "wayfold.formats.geojson",
+    "save_geojson": "wayfold.formats.geojson",
+    "Level": "wayfold.formats.quake",
+    "SpawnPoint": "wayfold.formats.quake",
+    "load_bsp": "wayfold.formats.quake",
+}
+
+__all__ = [
+    "Archive",
+    "CityMesh",
+    "Feature",
+    "Level",
+    "Map3D",
+    "MovingAiMap",
+    "Scenario",
+    "Scenario3D",
+    "Scenarios",
+    "Scenarios3D",
+    "SpawnPoint",
+    "load_bsp",
+    "load_cityjson",
+    "load_geojson",
+    "load_map",
+    "load_map3d",
+    "load_mesh",
+    "load_scen",
+    "load_scen3d",
+    "read_archive",
+    "save_geojson",
+    "save_map",
+    "save_map3d",
+    "save_mesh",
+    "save_scen",
+    "save_scen3d",
+    "write_archive",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'wayfold.formats' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from wayfold._archive import Archive, read_archive, write_archive
+    from wayfold.formats.cityjson import CityMesh, load_cityjson
+    from wayfold.formats.geojson import Feature, load_geojson, save_geojson
+    from wayfold.formats.mesh import load_mesh, save_mesh
+    from wayfold.formats.movingai import MovingAiMap, Scenario, Scenarios, load_map, load_scen, save_map, save_scen
+    from wayfold.formats.movingai3d import (
+        Map3D,
+        Scenario3D,
+        Scenarios3D,
+        load_map3d,
+        load_scen3d,
+        save_map3d,
+        save_scen3d,
+    )
+    from wayfold.formats.quake import Level, SpawnPoint, load_bsp

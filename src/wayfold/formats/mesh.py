@@ -1,0 +1,251 @@
+"""Triangle meshes from and to files. OBJ is read here, glTF, STL and PLY by trimesh."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import struct
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold._archive import File, replacing
+from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
+from wayfold.formats._obj import format_obj, parse_obj
+from wayfold.formats._text import read_bytes
+from wayfold.geometry.mesh import Mesh
+
+_COMPONENT_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
+_COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+_READABLE = ".obj, .glb, .gltf, .stl, .ply, .bsp and .city.json"
+_WRITABLE = ".obj, .ply, .stl and .glb"
+
+
+def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
+    """Read a triangle mesh; what it is is told by the end of its name.
+
+    Parameters
+    ----------
+    file : path
+        `.obj`, `.glb`, `.gltf`, `.stl`, `.ply` (each also with `.gz` or `.xz` behind, but for `.gltf`), a Quake 3 level
+        (`.bsp`, see `load_bsp`) or CityJSON (`.city.json`, see `load_cityjson`).
+    up : "z" or "y", optional
+        The file's axis that points up. With ``"y"`` every point (x, y, z) becomes (x, -z, y), so that z is up. By
+        default ``"y"`` for glTF, whose specification says so, and ``"z"`` for everything else.
+
+    Returns
+    -------
+    Mesh
+        Vertices in the order of the file, with its duplicates; faces with more corners cut into triangles; nodes of a
+        scene moved to their places; `materials` where the file names materials (or an OBJ file only groups). Units
+        are those of the file.
+
+    Raises
+    ------
+    FormatError
+        When there is no such file, it is damaged, or it holds no triangles.
+    """
+    if up not in (None, "y", "z"):
+        raise ParameterError(f"up must be 'y' or 'z', not {up!r}")
+    suffix = _suffix(file)
+    if up is None:
+        up = "y" if suffix in (".glb", ".gltf") else "z"
+    try:
+        mesh = _load(file, suffix)
+    except GeometryError as error:
+        raise FormatError(str(error), file) from None
+    if up == "y":
+        x, y, z = mesh.vertices.T
+        mesh = Mesh(np.column_stack([x, -z, y]), mesh.triangles, mesh.materials, mesh.material_names)
+    return mesh
+
+
+def save_mesh(mesh: Mesh, file: File) -> None:
+    """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`.
+
+    OBJ and PLY keep coordinates exactly, STL and GLB as float32; STL forgets which triangles share vertices. Materials
+    are kept by OBJ, and by GLB with triangles in the order of their materials. GLB is written y up, as glTF asks and as
+    `load_mesh` expects; the others are written z up.
+
+    Raises
+    ------
+    ParameterError
+        When the end of the name is another one.
+    FormatError
+        When the file cannot be written.
+    """
+    suffix = _suffix(file)
+    if suffix == ".obj":
+        data = format_obj(mesh)
+    elif suffix == ".ply":
+        data = _format_ply(mesh)
+    elif suffix == ".stl":
+        data = _format_stl(mesh)
+    elif suffix == ".glb":
+        data = _format_glb(mesh)
+    else:
+        raise ParameterError(f"a mesh is written to {_WRITABLE} files, not to {suffix or 'a file without an ending'}")
+    with replacing(file) as handle:
+        handle.write(data)
+
+
+def _suffix(file: File) -> str:
+    """The end of a file's name that tells its format."""
+    name = os.fspath(file).lower()
+    for packed in (".gz", ".xz"):
+        name = name.removesuffix(packed)
+    return os.path.splitext(name)[1]
+
+
+def _load(file: File, suffix: str) -> Mesh:
+    if suffix == ".bsp":
+        from wayfold.formats.quake import load_bsp
+
+        return load_bsp(file).mesh
+    if suffix in (".json", ".cityjson"):
+        from wayfold.formats.cityjson import load_cityjson
+
+        return load_cityjson(file)
+    if suffix == ".obj":
+        return parse_obj(file, read_bytes(file))
+    if suffix not in (".glb", ".gltf", ".stl", ".ply"):
+        raise FormatError(f"a mesh is read from {_READABLE} files", file)
+    data = read_bytes(file)
+    try:
+        return _load_trimesh(file, suffix, data)
+    except WayfoldError:
+        raise
+    except Exception as error:  # trimesh's readers meet damage with whatever it makes them raise
+        raise FormatError(f"damaged {suffix} file: {error or type(error).__name__}", file) from error
+
+
+def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
+    """A mesh through trimesh, after checks of what trimesh would believe."""
+    import trimesh
+
+    resolver = None
+    if suffix == ".stl":
+        _check_stl(file, data)
+    elif suffix != ".ply":
+        _check_gltf(file, suffix, data)
+        resolver = trimesh.resolvers.FilePathResolver(os.fspath(file))
+    loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], resolver=resolver, process=False)
+    if isinstance(loaded, trimesh.Scene):
+        return _flatten(file, loaded)
+    if not isinstance(loaded, trimesh.Trimesh) or len(loaded.faces) == 0:
+        raise FormatError("there are no triangles in the file", file)
+    if suffix == ".ply":
+        _check_ply(file, data, len(loaded.vertices), len(loaded.faces))
+    return Mesh(loaded.vertices, loaded.faces)
+
+
+def _flatten(file: File, scene: Any) -> Mesh:
+    """One mesh of all nodes of a scene, each in its place."""
+    import trimesh
+
+    meshes = []
+    for node in sorted(scene.graph.nodes_geometry):  # trimesh gives them in no fixed order
+        matrix, name = scene.graph[node]
+        part = scene.geometry[name]
+        if not isinstance(part, trimesh.Trimesh) or len(part.faces) == 0:
+            continue
+        faces = part.faces[:, ::-1] if np.linalg.det(matrix[:3, :3]) < 0 else part.faces
+        material = getattr(getattr(part.visual, "material", None), "name", None) or name
+        vertices = part.vertices @ matrix[:3, :3].T + matrix[:3, 3]
+        meshes.append(Mesh(vertices, faces, np.zeros(len(faces), np.int32), [str(material)]))
+    if not meshes:
+        raise FormatError("there are no triangles in the file", file)
+    return Mesh.concatenate(meshes)
+
+
+def _check_stl(file: File, data: bytes) -> None:
+    """Raise when an STL file is neither a whole binary nor a whole text one."""
+    if len(data) >= 84 and len(data) == 84 + 50 * struct.unpack_from("<I", data, 80)[0]:
+        return
+    text = data.strip()
+    if not text[:5].lower() == b"solid" or b"endsolid" not in text[-300:].lower():
+        raise FormatError("neither a whole binary STL file nor a whole text one (solid ... endsolid)", file)
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError("a text STL file that is not UTF-8", file, data.count(b"\n", 0, error.start) + 1) from None
+
+
+def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
+    """Raise when a PLY file holds less than its header says (trimesh reads on)."""
+    for number, line in enumerate(data.partition(b"end_header")[0].split(b"\n"), 1):
+        words = line.split()
+        if len(words) == 3 and words[0] == b"element" and words[1] in (b"vertex", b"face"):
+            held = vertices if words[1] == b"vertex" else triangles
+            if int(words[2]) > held:
+                kind, count = words[1].decode(), words[2].decode()
+                raise FormatError(f"the header says {count} of {kind} but the file ends after {held}", file, number)
+
+
+def _check_gltf(file: File, suffix: str, data: bytes) -> None:
+    """Raise when a glTF file claims more data than there is: trimesh would make arrays of the claimed size."""
+    text = data
+    if suffix == ".glb":
+        if len(data) < 20 or data[:4] != b"glTF":
+            raise FormatError("not a binary glTF file", file)
+        version, length, size, kind = struct.unpack_from("<III4s", data, 4)
+        if version != 2 or kind != b"JSON" or length > len(data) or size > len(data) - 20:
+            raise FormatError("not a whole binary glTF 2 file", file)
+        text = data[20 : 20 + size]
+    try:
+        tree = json.loads(text)
+        held = sum(_buffer_bytes(file, buffer, len(data)) for buffer in tree.get("buffers", []))
+        for number, accessor in enumerate(tree.get("accessors", [])):
+            size = _COMPONENT_BYTES[accessor["componentType"]] * _COMPONENTS[accessor["type"]]
+            if not 0 <= accessor["count"] * size <= held:
+                raise FormatError(f"accessor {number} claims {accessor['count']} items, more than the file holds", file)
+    except FormatError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise FormatError(f"damaged glTF: {error}", file) from None
+
+
+def _buffer_bytes(file: File, buffer: dict[str, Any], here: int) -> int:
+    """Most bytes that a glTF buffer can hold: in this file, or in the one that it names."""
+    uri = buffer.get("uri")
+    if uri is None or uri.startswith("data:"):
+        return here
+    try:
+        return os.path.getsize(os.path.join(os.path.dirname(os.fspath(file)), uri))
+    except OSError:
+        raise FormatError(f"its buffer {uri!r} is not there", file) from None
+
+
+def _format_ply(mesh: Mesh) -> bytes:
+    faces = np.empty(len(mesh), [("count", "u1"), ("corners", "<i4", 3)])
+    faces["count"], faces["corners"] = 3, mesh.triangles
+    header = (
+        f"ply\nformat binary_little_endian 1.0\nelement vertex {len(mesh.vertices)}\n"
+        "property double x\nproperty double y\nproperty double z\n"
+        f"element face {len(mesh)}\nproperty list uchar int vertex_indices\nend_header\n"
+    )
+    return header.encode() + mesh.vertices.astype("<f8").tobytes() + faces.tobytes()
+
+
+def _format_stl(mesh: Mesh) -> bytes:
+    facets = np.zeros(len(mesh), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
+    facets["normal"], facets["corners"] = mesh.normals, mesh.corners
+    return b"Wayfold".ljust(80) + struct.pack("<I", len(mesh)) + facets.tobytes()
+
+
+def _format_glb(mesh: Mesh) -> bytes:
+    import trimesh
+
+    x, y, z = mesh.vertices.T
+    vertices = np.column_stack([x, z, -y])
+    scene = trimesh.Scene()
+    kinds: NDArray[Any] = np.zeros(len(mesh), np.int32) if mesh.materials is None else mesh.materials
+    for kind in np.unique(kinds).tolist():
+        used, corners = np.unique(mesh.triangles[kinds == kind], return_inverse=True)
+        part = trimesh.Trimesh(vertices[used], corners.reshape(-1, 3), process=False)
+        name = mesh.material_names[kind] if kind < len(mesh.material_names) else f"material {kind}"
+        part.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.PBRMaterial(name=name))
+        scene.add_geometry(part, node_name=f"{kind:06d}", geom_name=f"{kind:06d}")
+    return bytes(scene.export(file_type="glb"))

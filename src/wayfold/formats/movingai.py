@@ -1,0 +1,284 @@
+"""Grid maps and scenarios of the MovingAI benchmarks (movingai.com): `.map` and `.map.scen`; 3D ones in `movingai3d`.
+
+x is the column, y the row, and the origin is the top left cell.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold._archive import File, replacing
+from wayfold.errors import FormatError, ParameterError
+from wayfold.formats._text import finite_numbers, read_bytes, shown, whole_numbers
+from wayfold.formats.movingai3d import Scenarios3D, check_version, load_scen3d
+
+BLOCKED, GROUND, WATER = 0, 1, 2
+"""Kinds of cells in `MovingAiMap.kinds`."""
+
+_CELLS = np.zeros(256, bool)
+_CELLS[list(b".@ABCDEFGHIJKLMNOPQRSTUVWXYZ")] = True
+_PLAIN = np.zeros(256, bool)
+_PLAIN[list(b".@GOSTW")] = True
+_COLUMNS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class MovingAiMap:
+    """A grid map.
+
+    Attributes
+    ----------
+    cells : (height, width) uint8 array
+        The characters of the file, row by row from the top.
+    """
+
+    cells: NDArray[np.uint8]
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return len(self.cells)
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return int(self.cells.shape[1])
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether the letters are kinds of terrain: some letter is there that plain maps do not have."""
+        return not bool(_PLAIN[self.cells].all())
+
+    @property
+    def kinds(self) -> NDArray[np.uint8]:
+        """What each cell is, (height, width) uint8: 0 blocked, 1 ground, 2 water.
+
+        In a plain map ``. G S`` are ground, ``W`` is water and ``@ O T`` are blocked. In a `weighted` map the letters
+        A to P are kinds of terrain with costs that the file does not give: all of them, ``G`` and ``O`` too, are
+        ground, as is every other letter but ``T`` and ``W``.
+        """
+        table = np.zeros(256, np.uint8)
+        table[list(b".GS")] = GROUND
+        if self.weighted:
+            table[ord("A") : ord("Z") + 1] = GROUND
+            table[ord("T")] = BLOCKED
+        table[ord("W")] = WATER
+        return np.asarray(table[self.cells])
+
+    def __repr__(self) -> str:
+        return f"<MovingAiMap: {self.width} x {self.height}{', weighted' if self.weighted else ''}>"
+
+
+class Scenario(NamedTuple):
+    """One query of a benchmark: from the cell `start` to the cell `goal`, both (x, y)."""
+
+    bucket: int
+    map: str
+    width: int
+    height: int
+    start: tuple[int, int]
+    goal: tuple[int, int]
+    length: float
+    """Length of a shortest path with 8 neighbours; 0 also where the file knows none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scenarios(Sequence[Scenario]):
+    """The queries of a scenario file, in arrays; ``scenarios[i]`` is query i as a `Scenario`.
+
+    Attributes
+    ----------
+    bucket : (q,) int32 array
+        Group of queries of like length.
+    map : tuple of q str
+        Name of the map file as the scenario file spells it.
+    width, height : (q,) int32 arrays
+        Size of the map, cells.
+    starts, goals : (q, 2) int32 arrays
+        Cells (x, y).
+    lengths : (q,) float64 array
+        Length of a shortest path with 8 neighbours (1 and sqrt 2); 0 also where the file knows none.
+    """
+
+    bucket: NDArray[np.int32]
+    map: tuple[str, ...]
+    width: NDArray[np.int32]
+    height: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    goals: NDArray[np.int32]
+    lengths: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @overload
+    def __getitem__(self, index: int) -> Scenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> Scenarios: ...
+    def __getitem__(self, index: int | slice) -> Scenario | Scenarios:
+        if isinstance(index, slice):
+            rest = (self.width[index], self.height[index], self.starts[index], self.goals[index], self.lengths[index])
+            return Scenarios(self.bucket[index], self.map[index], *rest)
+        i = range(len(self))[index]
+        start, goal = self.starts[i].tolist(), self.goals[i].tolist()
+        return Scenario(
+            int(self.bucket[i]),
+            self.map[i],
+            int(self.width[i]),
+            int(self.height[i]),
+            (start[0], start[1]),
+            (goal[0], goal[1]),
+            float(self.lengths[i]),
+        )
+
+    def __iter__(self) -> Iterator[Scenario]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Scenarios: {len(self)} queries on {len(set(self.map))} maps>"
+
+
+def load_map(file: File) -> MovingAiMap:
+    """Read a MovingAI grid map (`.map`), with LF or CRLF line ends.
+
+    Raises
+    ------
+    FormatError
+        With the line, when the header or a row is not as the format asks.
+    """
+    lines = read_bytes(file).split(b"\n")
+    header: dict[bytes, bytes] = {}
+    for number, line in enumerate(lines[:4], 1):
+        words = line.split()
+        key = words[0].lower() if words else b""
+        if key == b"map" and len(words) == 1 and number == 4:
+            break
+        if key not in (b"type", b"height", b"width") or len(words) != 2 or key in header:
+            raise FormatError(f"expected 'type', 'height', 'width', then 'map', not {shown(line)}", file, number)
+        header[key] = words[1]
+        if key == b"type" and words[1] not in (b"octile", b"tile"):
+            raise FormatError(f"map type {shown(words[1])} is not 'octile'", file, number)
+        if key != b"type" and not (words[1].isdigit() and len(words[1]) < 10 and int(words[1])):
+            raise FormatError(f"{key.decode()} must be a whole number above 0, not {shown(words[1])}", file, number)
+    else:
+        raise FormatError("the header ends before 'map'", file, min(len(lines), 4))
+    height, width = int(header[b"height"]), int(header[b"width"])
+    rows = lines[4:]
+    while rows and not rows[-1].strip():
+        rows.pop()
+    if len(rows) != height:
+        first = 5 + min(len(rows), height)
+        raise FormatError(f"the header says {height} rows but there are {len(rows)}", file, first)
+    rows = [row.rstrip(b"\r") for row in rows]
+    for number, row in enumerate(rows, 5):
+        if len(row) != width:
+            raise FormatError(f"the header says {width} cells in a row but there are {len(row)}", file, number)
+    cells = np.frombuffer(b"".join(rows), np.uint8).reshape(height, width)
+    unknown = ~_CELLS[cells]
+    if unknown.any():
+        y, x = divmod(int(np.argmax(unknown)), width)
+        raise FormatError(f"cell {x} of the row is {shown(bytes([cells[y, x]]))}, which is no cell", file, 5 + y)
+    return MovingAiMap(cells)
+
+
+def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
+    """Write a MovingAI grid map.
+
+    Parameters
+    ----------
+    cells : MovingAiMap or (height, width) array_like
+        Characters as numbers (uint8), or booleans: True is ground (``.``), False blocked (``@``).
+    file : path
+    """
+    array = np.asarray(cells.cells if isinstance(cells, MovingAiMap) else cells)
+    if array.dtype == bool:
+        array = np.where(array, ord("."), ord("@")).astype(np.uint8)
+    if array.ndim != 2 or array.size == 0 or array.dtype != np.uint8 or not _CELLS[array].all():
+        raise ParameterError("cells must be a (height, width) array of booleans or of map characters as uint8")
+    height, width = array.shape
+    ends = np.full((height, 1), ord("\n"), np.uint8)
+    with replacing(file) as handle:
+        handle.write(b"type octile\nheight %d\nwidth %d\nmap\n" % (height, width))
+        handle.write(np.hstack([array, ends]).tobytes())
+
+
+def load_scen(file: File) -> Scenarios | Scenarios3D:
+    """Read a MovingAI scenario file: `Scenarios` of a `.scen`, `Scenarios3D` of a `.3dscen`.
+
+    Raises
+    ------
+    VersionError
+        When its version is not 1.
+    FormatError
+        With the line, when a row is not bucket, map, width, height, start x, start y, goal x, goal y, length, or a
+        cell lies outside the map.
+    """
+    if os.fspath(file).lower().endswith(".3dscen"):
+        return load_scen3d(file)
+    lines = read_bytes(file).split(b"\n")
+    check_version(file, lines[0])
+    rows = [words for line in lines[1:] if (words := line.split())]
+    try:
+        if any(len(words) != _COLUMNS for words in rows):
+            raise ValueError("wrong number of columns")
+        return _scenarios(rows)
+    except (ValueError, OverflowError):
+        for number, line in enumerate(lines[1:], 2):
+            _check_row(file, number, line.split())
+        raise  # pragma: no cover - the row that fails together fails alone
+
+
+def save_scen(scenarios: Scenarios, file: File) -> None:
+    """Write a MovingAI scenario file; lengths keep every digit."""
+    for name in scenarios.map:
+        if not name or name.split() != [name]:
+            raise ParameterError(f"a map in a scenario file has a name without white space, not {name!r}")
+    with replacing(file) as handle:
+        handle.write(b"version 1\n")
+        for row in scenarios:
+            words = (row.bucket, row.map, row.width, row.height, *row.start, *row.goal, repr(row.length))
+            handle.write(("\t".join(map(str, words)) + "\n").encode())
+
+
+def _scenarios(rows: list[list[bytes]]) -> Scenarios:
+    """The rows as arrays; a `ValueError` or `OverflowError` when one of them is wrong."""
+    columns: list[Sequence[bytes]] = list(zip(*rows, strict=True)) or [()] * _COLUMNS
+    spelled = {name: name.decode() for name in set(columns[1])}  # one string for each map, not one for each row
+    numbers = np.empty((len(rows), 7), np.int64)
+    for k, column in enumerate([columns[0], *columns[2:8]]):
+        numbers[:, k] = whole_numbers(column)
+    lengths = finite_numbers(columns[8])
+    xs, ys = numbers[:, 3::2], numbers[:, 4::2]
+    inside = (xs >= 0) & (xs < numbers[:, 1:2]) & (ys >= 0) & (ys < numbers[:, 2:3])
+    if not inside.all() or (lengths < 0).any() or (numbers < 0).any() or (numbers >= 1 << 31).any():
+        raise ValueError("a value is out of range")
+    small = numbers.astype(np.int32)
+    bucket, width, height = (np.ascontiguousarray(small[:, k]) for k in range(3))
+    starts, goals = np.ascontiguousarray(small[:, 3:5]), np.ascontiguousarray(small[:, 5:7])
+    return Scenarios(bucket, tuple(spelled[name] for name in columns[1]), width, height, starts, goals, lengths)
+
+
+def _check_row(file: File, line: int, words: list[bytes]) -> None:
+    """Raise the error of one row, if it has one."""
+    if not words:
+        return
+    if len(words) != _COLUMNS:
+        raise FormatError(f"a scenario has {_COLUMNS} columns, not {len(words)}", file, line)
+    try:
+        _scenarios([words])
+    except UnicodeDecodeError:
+        raise FormatError(f"map name {shown(words[1])} is not UTF-8", file, line) from None
+    except (ValueError, OverflowError):
+        raise FormatError(
+            f"a scenario is bucket, map, width, height, start x y, goal x y inside the map, length >= 0, not "
+            f"{shown(b' '.join(words))}",
+            file,
+            line,
+        ) from None

@@ -1,0 +1,246 @@
+"""Quake 3 levels (`.bsp`, IBSP 46): what a player collides with, and where players and items appear.
+
+The collision model is what the game moves players in: brushes (convex solids, each the common part of half-spaces) and
+curved patches. Drawn faces are not part of it. Units are Quake's (a player is 56 high), z is up.
+
+The container is 17 arrays of fixed records, so numpy reads it as it lies in the file; the bsp-tool library makes a
+Python object of every record, which takes seconds for a level.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold import _check
+from wayfold._archive import File
+from wayfold.errors import FormatError, GeometryError, VersionError
+from wayfold.formats._hulls import brush_faces, patch_faces
+from wayfold.formats._text import read_bytes
+from wayfold.geometry.mesh import Mesh
+
+VERSION = 46
+_HEADER = 8 + 17 * 8
+_SOLID, _PLAYER_CLIP = 0x1, 0x10000  # contents
+_SKY = 0x4  # surface flag
+_PATCH = 2  # face type
+_MATERIALS = ("solid", "clip", "sky", "patch")
+
+_ENTITIES = 0
+_LUMPS: dict[str, tuple[int, Any]] = {
+    "textures": (1, [("name", "S64"), ("flags", "<i4"), ("contents", "<i4")]),
+    "planes": (2, [("normal", "<f4", 3), ("distance", "<f4")]),
+    "models": (7, [("box", "<f4", 6), ("face", "<i4"), ("faces", "<i4"), ("brush", "<i4"), ("brushes", "<i4")]),
+    "brushes": (8, [("side", "<i4"), ("sides", "<i4"), ("texture", "<i4")]),
+    "sides": (9, [("plane", "<i4"), ("texture", "<i4")]),
+    "vertices": (10, [("position", "<f4", 3), ("uv", "<f4", 4), ("normal", "<f4", 3), ("colour", "u1", 4)]),
+    "faces": (
+        13,
+        [
+            *((name, "<i4") for name in ("texture", "effect", "type", "vertex", "vertices")),
+            ("lighting", "<i4", 19),
+            ("size", "<i4", 2),
+        ],
+    ),
+}
+_Lumps = dict[str, NDArray[Any]]
+
+_TOKEN = re.compile(r'\s*(?:"([^"]*)"|([{}])|//[^\n]*)')
+
+
+class SpawnPoint(NamedTuple):
+    """A place that the level names: where players start, items lie, teleporters lead."""
+
+    kind: str
+    """The game's class name, such as ``"info_player_deathmatch"``."""
+    position: NDArray[np.float64]
+    """(3,), Quake units."""
+    angle: float
+    """Direction that it faces, degrees counter-clockwise from +x seen from above; 0 where the level says none."""
+
+
+class Level(NamedTuple):
+    """What `load_bsp` returns."""
+
+    mesh: Mesh
+    """Collision surfaces; materials are ``solid``, ``clip`` (players only), ``sky`` and ``patch``."""
+    points: list[SpawnPoint]
+    """Every entity that has a place, in the order of the file."""
+
+
+def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -> Level:
+    """Read the collision surfaces and the named places of a Quake 3 level.
+
+    Parameters
+    ----------
+    file : path
+        An IBSP 46 file, also with `.gz` or `.xz` behind.
+    submodels : bool
+        Also take the solid parts that move (doors, lifts, ...), where they are when the level starts.
+    patch_error : float, Quake units, > 0
+        How far the triangles of a curved patch may lie from the curve (no curve is cut finer than 32 pieces).
+
+    Raises
+    ------
+    VersionError
+        When it is the level of another game.
+    FormatError
+        When it is damaged or holds nothing solid.
+    """
+    patch_error = _check.number(patch_error, "patch_error", low=0.0, open_low=True)
+    data = read_bytes(file)
+    lumps, entities = _split(file, data)
+    models = [(0, np.zeros(3))]
+    if submodels:
+        models += [place for entity in entities if (place := _submodel(entity, len(lumps["models"]))) is not None]
+    kinds = _texture_kinds(lumps["textures"])
+    parts: list[tuple[NDArray[np.float64], NDArray[np.int64], int]] = []
+    for number, offset in models:
+        model = lumps["models"][number]
+        for brush in _records(file, lumps, "brushes", model["brush"], model["brushes"]):
+            kind = kinds[_index(file, "texture", brush["texture"], len(kinds))]
+            if kind >= 0:
+                sides = _records(file, lumps, "sides", brush["side"], brush["sides"])
+                vertices, triangles = brush_faces(*_planes(file, lumps, sides["plane"]))
+                parts.append((vertices + offset, triangles, kind))
+        for face in _records(file, lumps, "faces", model["face"], model["faces"]):
+            if face["type"] == _PATCH and kinds[_index(file, "texture", face["texture"], len(kinds))] >= 0:
+                vertices, triangles = _patch(file, lumps, face, patch_error)
+                parts.append((vertices + offset, triangles, _MATERIALS.index("patch")))
+    return Level(_join(file, parts), _points(entities))
+
+
+def _split(file: File, data: bytes) -> tuple[_Lumps, list[dict[str, str]]]:
+    """The arrays of a level by name, and its entities."""
+    if data[:4] != b"IBSP" or len(data) < _HEADER:
+        raise FormatError("not a Quake level: it does not start with a whole IBSP header", file)
+    version = int.from_bytes(data[4:8], "little")
+    if version != VERSION:
+        raise VersionError(f"IBSP version {version} is not one that is read here ({VERSION}, Quake 3)", file)
+    spans = np.frombuffer(data, "<i4", 34, 8).reshape(17, 2).astype(np.int64)
+    wrong = (spans < 0).any(axis=1) | (spans.sum(axis=1) > len(data))
+    if wrong.any():
+        raise FormatError(f"part {int(np.argmax(wrong))} of the level lies outside the file, which is truncated", file)
+    lumps = {}
+    for name, (number, dtype) in _LUMPS.items():
+        start, size = spans[number].tolist()
+        itemsize = np.dtype(dtype).itemsize
+        if size % itemsize:
+            raise FormatError(f"the {name} of the level take {size} bytes, which is no multiple of {itemsize}", file)
+        lumps[name] = np.frombuffer(data, dtype, size // itemsize, start)
+    if not len(lumps["models"]):
+        raise FormatError("the level holds no model", file)
+    for name, field in (("planes", "normal"), ("planes", "distance"), ("vertices", "position"), ("vertices", "normal")):
+        if not np.isfinite(lumps[name][field]).all():
+            raise FormatError(f"the {name} of the level are not all finite", file)
+    start, size = spans[_ENTITIES].tolist()
+    return lumps, _parse_entities(file, data[start : start + size].rstrip(b"\0").decode("latin-1"))
+
+
+def _parse_entities(file: File, text: str) -> list[dict[str, str]]:
+    """Entities as dictionaries: ``{ "key" "value" ... }`` one after the other."""
+    entities: list[dict[str, str]] = []
+    words: list[str] | None = None
+    at, end = 0, len(text.rstrip())
+    while at < end:
+        match = _TOKEN.match(text, at)
+        word, brace = match.groups() if match else (None, "?")
+        if brace == "{" and words is None:
+            words = []
+        elif brace == "}" and words is not None and len(words) % 2 == 0:
+            entities.append(dict(zip(words[::2], words[1::2], strict=True)))
+            words = None
+        elif word is not None and words is not None:
+            words.append(word)
+        elif brace is not None or word is not None:
+            raise FormatError(f"the entities are damaged at character {at}", file)
+        assert match is not None
+        at = match.end()
+    if words is not None:
+        raise FormatError("the entities end within one", file)
+    return entities
+
+
+def _numbers(text: str | None, count: int) -> NDArray[np.float64] | None:
+    """`count` finite numbers in a text, or None."""
+    try:
+        numbers = np.array([float(word) for word in (text or "").split()])
+    except ValueError:
+        return None
+    return numbers if len(numbers) == count and np.isfinite(numbers).all() else None
+
+
+def _points(entities: list[dict[str, str]]) -> list[SpawnPoint]:
+    points = []
+    for entity in entities:
+        position = _numbers(entity.get("origin"), 3)
+        if position is not None and "model" not in entity:
+            angle, angles = _numbers(entity.get("angle"), 1), _numbers(entity.get("angles"), 3)
+            turn = angle[0] if angle is not None else angles[1] if angles is not None else 0.0
+            points.append(SpawnPoint(entity.get("classname", ""), position, float(turn)))
+    return points
+
+
+def _submodel(entity: dict[str, str], models: int) -> tuple[int, NDArray[np.float64]] | None:
+    """Number and place of the moving part that an entity is, if it is one."""
+    name = entity.get("model", "")
+    if not re.fullmatch(r"\*[0-9]{1,6}", name) or not 0 < int(name[1:]) < models:
+        return None
+    offset = _numbers(entity.get("origin"), 3)
+    return int(name[1:]), np.zeros(3) if offset is None else offset
+
+
+def _texture_kinds(textures: NDArray[Any]) -> NDArray[np.int64]:
+    """Material number of each texture, -1 where players pass."""
+    solid, clip = (textures["contents"] & bit != 0 for bit in (_SOLID, _PLAYER_CLIP))
+    sky = textures["flags"] & _SKY != 0
+    return np.select([~(solid | clip), sky, solid], [-1, _MATERIALS.index("sky"), _MATERIALS.index("solid")], 1)
+
+
+def _index(file: File, name: str, number: Any, count: int) -> int:
+    if not 0 <= number < count:
+        raise FormatError(f"{name} {number} is named but there are only {count}", file)
+    return int(number)
+
+
+def _records(file: File, lumps: _Lumps, name: str, first: Any, count: Any) -> NDArray[Any]:
+    """A run of records that another record names."""
+    first, count = int(first), int(count)
+    if first < 0 or count < 0 or first + count > len(lumps[name]):
+        raise FormatError(f"{name} {first} to {first + count - 1} are named but there are {len(lumps[name])}", file)
+    return lumps[name][first : first + count]
+
+
+def _planes(file: File, lumps: _Lumps, numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Normals and distances of numbered planes."""
+    if len(numbers) and not (numbers.min() >= 0 and numbers.max() < len(lumps["planes"])):
+        raise FormatError(f"a brush names a plane outside 0 to {len(lumps['planes']) - 1}", file)
+    planes = lumps["planes"][np.unique(numbers)]
+    return planes["normal"].astype(np.float64), planes["distance"].astype(np.float64)
+
+
+def _patch(file: File, lumps: _Lumps, face: Any, error: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    width, height = (int(size) for size in face["size"])
+    if width < 3 or height < 3 or width % 2 == 0 or height % 2 == 0 or width * height != face["vertices"]:
+        raise FormatError(f"a patch of {width} x {height} points is no grid of curves", file)
+    control = _records(file, lumps, "vertices", face["vertex"], face["vertices"])
+    positions = control["position"].astype(np.float64).reshape(height, width, 3)
+    return patch_faces(positions, control["normal"].sum(axis=0, dtype=np.float64), error)
+
+
+def _join(file: File, parts: list[tuple[NDArray[np.float64], NDArray[np.int64], int]]) -> Mesh:
+    starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
+    if not any(len(triangles) for _, triangles, _ in parts):
+        raise FormatError("there is nothing solid in the level", file)
+    try:
+        return Mesh(
+            np.concatenate([vertices for vertices, _, _ in parts]),
+            np.concatenate([triangles + start for (_, triangles, _), start in zip(parts, starts, strict=False)]),
+            np.concatenate([np.full(len(triangles), kind, np.int32) for _, triangles, kind in parts]),
+            _MATERIALS,
+        )
+    except GeometryError as error:
+        raise FormatError(str(error), file) from None
