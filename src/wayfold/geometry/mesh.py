@@ -77,7 +77,7 @@ class Mesh:
         a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
         normal = np.cross(b - a, c - a)
         length = np.linalg.norm(normal, axis=1, keepdims=True)
-        return np.divide(normal, length, out=np.zeros_like(normal), where=length > 0)
+        return np.asarray(np.divide(normal, length, out=np.zeros_like(normal), where=length > 0))
 
     @property
     def areas(self) -> NDArray[np.float64]:

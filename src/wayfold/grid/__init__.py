@@ -1,1 +1,5 @@
 """Grid maps."""
+
+from wayfold.grid.dense import DenseGrid
+
+__all__ = ["DenseGrid"]

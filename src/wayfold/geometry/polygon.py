@@ -1,0 +1,102 @@
+"""Polygons in the plane as (n, 2) arrays of corners: the few questions that maps ask by the million.
+
+A polygon is a ring of at least three corners in either direction; the last corner is joined to the first and need not
+repeat it. Signs are decided by a robust predicate, so that answers on shared edges agree. Everything else about
+polygons (holes, unions, offsets) is shapely's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry import _plane_kernels
+
+Points = NDArray[np.float64]
+
+
+def _points2(points: ArrayLike, name: str) -> Points:
+    """A finite C-contiguous (n, 2) float64 array."""
+    try:
+        array = np.ascontiguousarray(points, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be an array of numbers of shape (n, 2)") from None
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ParameterError(f"{name} must have shape (n, 2), not {array.shape}")
+    bad = ~np.isfinite(array).all(axis=1)
+    if bad.any():
+        raise GeometryError(f"{name}[{int(np.argmax(bad))}] is not finite: {array[np.argmax(bad)].tolist()}")
+    return array
+
+
+def _ring(polygon: ArrayLike) -> Points:
+    """The corners of a polygon, at least three of them."""
+    ring = _points2(polygon, "polygon")
+    if len(ring) < 3:
+        raise GeometryError(f"a polygon needs at least 3 corners, not {len(ring)}")
+    return ring
+
+
+def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
+    """Whether each point lies in a polygon; points of its edges and corners do.
+
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3. Where it crosses itself the even-odd rule holds.
+    points : (q, 2) array_like, metres
+        What to look for.
+
+    Returns
+    -------
+    (q,) bool
+    """
+    ring, where = _ring(polygon), _points2(points, "points")
+    inside = np.empty(len(where), np.bool_)
+    _plane_kernels.points_in_polygon(ring, where, inside)
+    return inside
+
+
+def area(polygon: ArrayLike) -> float:
+    """Area of a simple polygon in square metres, >= 0 whichever way it turns."""
+    return abs(float(_plane_kernels.polygon_moments(_ring(polygon))[0]))
+
+
+def centroid(polygon: ArrayLike) -> Points:
+    """Centre of mass of a simple polygon, (2,) metres; of its boundary when it has no area."""
+    return np.array(_plane_kernels.polygon_moments(_ring(polygon))[1:])
+
+
+def orientation(polygon: ArrayLike) -> int:
+    """1 when a simple polygon runs counter-clockwise, -1 when clockwise, 0 when it has no area."""
+    return int(np.sign(_plane_kernels.polygon_moments(_ring(polygon))[0]))
+
+
+def is_convex(polygon: ArrayLike) -> bool:
+    """Whether a polygon is convex: it goes round once, in either direction, and never turns back.
+
+    Corners in the middle of a straight side and repeated corners are allowed; a polygon without area is not convex.
+    """
+    return bool(_plane_kernels.polygon_is_convex(_ring(polygon)) != 0)
+
+
+def segments_intersect(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> NDArray[np.int8]:
+    """How the closed segments from a to b and from c to d meet, pair by pair.
+
+    Parameters
+    ----------
+    a, b, c, d : (q, 2) array_like, metres
+        Ends of the segments; a segment may be a point.
+
+    Returns
+    -------
+    (q,) int8
+        0 where they share no point, 1 where they touch or overlap, 2 where they cross at a point inside both.
+    """
+    a, b, c, d = _points2(a, "a"), _points2(b, "b"), _points2(c, "c"), _points2(d, "d")
+    if not a.shape == b.shape == c.shape == d.shape:
+        raise ParameterError(f"a, b, c and d must be as many points, not {len(a)}, {len(b)}, {len(c)} and {len(d)}")
+    meet = np.empty(len(a), np.int8)
+    _plane_kernels.segments_meet(a, b, c, d, meet)
+    return meet

@@ -1,0 +1,217 @@
+"""The regular grid: every cell stored, successors computed from the cells around. The baseline of the sparse grid.
+
+Eight neighbours, a diagonal only where both orthogonal cells are free (the rule of paper 001 and of the MovingAI
+benchmarks). It is searched as it is, without building a graph.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _archive, _check
+from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.formats import load_map
+from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import searcher
+from wayfold.graph.workspace import Workspaces
+from wayfold.grid import _kernels
+from wayfold.path import Path, Paths, Status
+
+
+class DenseGrid:
+    """A grid of cells that are blocked or of some kind; cells connect to neighbours of the same kind.
+
+    Parameters
+    ----------
+    kinds : (height, width) array_like of bool or int, 0 to 255
+        0 or False is blocked. In a MovingAI map 1 is ground and 2 is water. At most 2**31 - 1 cells.
+
+    Notes
+    -----
+    A cell is (x, y) or (x, y, 0): x the column, y the row, both from 0. A step costs 1, a diagonal one sqrt 2. One
+    byte a cell is stored, 4 more once components are known, and a search takes up to 24.
+    """
+
+    def __init__(self, kinds: ArrayLike) -> None:
+        array = np.asarray(kinds)
+        if array.ndim != 2 or array.size == 0:
+            raise ParameterError(f"kinds must have shape (height, width) with at least one cell, not {array.shape}")
+        if array.dtype.kind not in "biu":
+            raise ParameterError(f"kinds must be truth values or whole numbers, not {array.dtype}")
+        if array.size > np.iinfo(np.int32).max:
+            raise ParameterError(f"a dense grid holds at most {np.iinfo(np.int32).max} cells, not {array.size}")
+        if array.dtype.kind != "b" and (array.min() < 0 or array.max() > 255):
+            raise ParameterError(f"kinds must be from 0 to 255, not {array.min()} to {array.max()}")
+        self.kinds: NDArray[np.uint8] = np.ascontiguousarray(array, dtype=np.uint8)
+        self._space = _kernels.DenseSpace(self.kinds)
+        self._workspaces = Workspaces(self.kinds.size)
+        self._components: NDArray[np.int32] | None = None
+
+    @classmethod
+    def from_movingai(cls, file: str | os.PathLike[str]) -> DenseGrid:
+        """Read a MovingAI `.map` file: ground connects to ground, water to water."""
+        return cls(load_map(file).kinds)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return int(self.kinds.shape[1])
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return int(self.kinds.shape[0])
+
+    @property
+    def num_cells(self) -> int:
+        """Number of cells that are not blocked."""
+        return int(np.count_nonzero(self.kinds))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored grid, without components and search workspaces."""
+        return self.kinds.nbytes
+
+    @property
+    def components(self) -> NDArray[np.int32]:
+        """The connected component of each cell, (height, width), computed once; a blocked cell is alone in its own."""
+        if self._components is None:
+            labels = np.empty(self.kinds.size, np.int32)
+            graph_kernels.label_components(self._space, labels)
+            labels.setflags(write=False)
+            self._components = labels
+        return self._components.reshape(self.kinds.shape)
+
+    def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each cell, (q, 2) or (q, 3), lies in the grid and is not blocked."""
+        array = _check.points3(cells, "cells")
+        x, y = array[:, 0], array[:, 1]
+        whole = (array == np.floor(array)).all(axis=1) & (array[:, 2] == 0)
+        inside = whole & (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+        result = np.zeros(len(array), np.bool_)
+        result[inside] = self.kinds[y[inside].astype(int), x[inside].astype(int)] != 0
+        return result
+
+    def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
+        """Cells that one step leads to, a (k, 3) array, clockwise from the east."""
+        node = self._node(cell, "cell")
+        nodes = np.empty(8, np.int32)
+        _kernels.successors(self._space, node, nodes)
+        return self._cells(nodes[nodes >= 0]).astype(np.int64)
+
+    def path(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        smooth: bool = False,
+        budget: int | None = None,
+        partial: bool = False,
+    ) -> Path:
+        """The shortest path between two cells, by A* with the octile distance.
+
+        Parameters
+        ----------
+        start, goal : (x, y) or (x, y, 0)
+            Cells that are not blocked.
+        smooth : bool
+            Pull the path straight where the cells allow it (`Path.smooth`).
+        budget : int, >= 1, optional
+            Settle at most this many cells.
+        partial : bool
+            Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it.
+
+        Returns
+        -------
+        Path
+            `points` are cell coordinates, `nodes` are ``y * width + x``.
+        """
+        first, last = self._node(start, "start"), self._node(goal, "goal")
+        limit = searcher.check_budget(budget)
+        flat = self.components.ravel()
+        if flat[first] != flat[last] and not partial:
+            return Path(Status.UNREACHABLE)
+        path = searcher.one(
+            self._space,
+            self._workspaces,
+            first,
+            last,
+            scale=1.0,
+            points=self._cells,
+            budget=limit,
+            partial=partial,
+            smoother=self._pull,
+        )
+        return path.smooth() if smooth else path
+
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        budget: int | None = None,
+        partial: bool = False,
+        workers: int | None = None,
+    ) -> Paths:
+        """Shortest paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
+        first, last = self._nodes(starts, "starts"), self._nodes(goals, "goals")
+        if first.shape != last.shape:
+            raise ParameterError(f"starts and goals must be equally many, not {len(first)} and {len(last)}")
+        flat = self.components.ravel()
+        possible = np.ones(first.size, np.bool_) if partial else flat[first] == flat[last]
+        return searcher.many(
+            self._space,
+            self._workspaces,
+            first,
+            last,
+            scale=1.0,
+            points=self._cells,
+            possible=possible,
+            budget=searcher.check_budget(budget),
+            partial=partial,
+            workers=workers,
+            smoother=self._pull,
+        )
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""
+        _archive.write_archive(file, "dense-grid", {"kinds": self.kinds})
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> DenseGrid:
+        """Read a grid that `save` wrote."""
+        archive = _archive.read_archive(file, "dense-grid")
+        if "kinds" not in archive.arrays:
+            raise FormatError("the archive has no array 'kinds'", file)
+        return cls(archive.arrays["kinds"])
+
+    def __repr__(self) -> str:
+        return f"<DenseGrid: {self.width} x {self.height} cells, {self.num_cells} free>"
+
+    def _cells(self, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+        y, x = np.divmod(nodes, np.int32(self.width))
+        return np.column_stack([x, y, np.zeros_like(x)])
+
+    def _node(self, cell: ArrayLike, name: str) -> int:
+        return int(self._nodes(_check.point3(cell, name)[None], name)[0])
+
+    def _nodes(self, cells: ArrayLike, name: str) -> NDArray[np.int32]:
+        array = _check.points3(cells, name) if np.size(cells) else np.empty((0, 3))
+        free = self.contains(array) if len(array) else np.empty(0, np.bool_)
+        if not free.all():
+            cell = array[np.argmin(free)]
+            inside = 0 <= cell[0] < self.width and 0 <= cell[1] < self.height and cell[2] == 0
+            where = "is blocked or not a whole cell" if inside else f"is outside {self.width} x {self.height} cells"
+            raise OffMapError(f"{name} ({', '.join(f'{value:g}' for value in cell)}) {where}")
+        return (array[:, 1] * self.width + array[:, 0]).astype(np.int32)
+
+    def _pull(self, path: Path) -> Path:
+        cells = np.ascontiguousarray(self._cells(path.nodes)[:, :2])
+        corners = np.empty(len(cells), np.int32)
+        kept = corners[: _kernels.pull_straight(self._space, path.nodes, cells, corners)]
+        pulled = Path(path.status, self._cells, nodes=path.nodes[kept], expanded=path.expanded, timings=path.timings)
+        pulled.cost = pulled.length
+        return pulled
