@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _archive, _check
 from wayfold.errors import FormatError, OffMapError, ParameterError
 from wayfold.formats import load_map
+from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as graph_kernels
-from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
 from wayfold.grid import _kernels
 from wayfold.path import Path, Paths, Status
@@ -175,6 +175,34 @@ class DenseGrid:
             workers=workers,
             smoother=self._pull,
         )
+
+    def graph(self) -> tuple[Graph, NDArray[np.int32]]:
+        """The grid as a graph of its free cells with Euclidean costs, for accelerators and comparisons.
+
+        Returns
+        -------
+        graph : Graph
+            Nodes are numbered row by row; their points are cell coordinates.
+        numbers : (height, width) int32 array
+            The node of each cell, -1 where it is blocked.
+        """
+        kinds = self.kinds
+        numbers = np.full(kinds.shape, -1, np.int32)
+        free = kinds != 0
+        numbers[free] = np.arange(np.count_nonzero(free), dtype=np.int32)
+        east = free[:, :-1] & (kinds[:, :-1] == kinds[:, 1:])
+        south = free[:-1] & (kinds[:-1] == kinds[1:])
+        # Both diagonals of a square are open when its four cells are of one kind.
+        square = east[:-1] & east[1:] & south[:, :-1]
+        pairs = (
+            (numbers[:, :-1][east], numbers[:, 1:][east]),
+            (numbers[:-1][south], numbers[1:][south]),
+            (numbers[:-1, :-1][square], numbers[1:, 1:][square]),
+            (numbers[:-1, 1:][square], numbers[1:, :-1][square]),
+        )
+        edges = np.concatenate([np.column_stack(pair) for pair in pairs])
+        y, x = np.nonzero(free)
+        return Graph.from_edges(np.column_stack([x, y]), edges), numbers
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""

@@ -1,0 +1,41 @@
+# Each target first makes .venv and installs what it needs; nothing is done twice when nothing changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= $(WAYFOLD_DATA)
+JOBS ?= 2
+
+.PHONY: demo test test-data bench fmt clean
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Wayfold needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,quake,peers]'
+	@touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/wayfold demo --out out/demo
+
+# The kernel tests run first, with array bounds checks and a cache of their own; the whole suite ends the run.
+test: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "kernels and not data and not long" -n $(JOBS) --dist loadfile
+	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
+
+test-data: $(VENV)/installed
+	@test -n "$(DATA)" || { echo "name the folder of real data: make test-data DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
+	$(BIN)/pytest --data "$(DATA)" -m "data or long"
+
+bench: $(VENV)/installed
+	@test -n "$(DATA)" || { echo "name the folder of real data: make bench DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
+	$(BIN)/wayfold bench peers --data "$(DATA)"
+
+fmt: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .numba out report build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,105 @@
+"""What the commands share: tables, JSON, progress, and points from text."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.errors import ParameterError
+
+
+def print_json(value: Any) -> None:
+    """Print a value as JSON; numpy numbers and arrays are turned into plain ones, infinity into null."""
+    print(json_text.dumps(_plain(value), indent=2))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table; all but the first column are right-aligned."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for at, name in enumerate(columns):
+        table.add_column(name, justify="left" if at == 0 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(value if isinstance(value, str) else show(value) for value in row))
+    # A pipe has no width of its own: give it room, so that no figure is cut.
+    console = Console() if sys.stdout.isatty() else Console(width=140)
+    console.print(table)
+
+
+def show(value: Any) -> str:
+    """A value as a person reads it: thousands separated, five digits."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{value:,}"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.5g}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ", ".join(show(item) for item in value)
+    return str(value)
+
+
+def print_facts(title: str, facts: dict[str, Any]) -> None:
+    """Print names and values below a title."""
+    print_table(title, ("", "value"), [(name.replace("_", " "), show(value)) for name, value in facts.items()])
+
+
+@contextmanager
+def progress(description: str, total: int | None, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A progress bar on stderr; the yielded function moves it one step on and says what comes next."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=total)
+
+        def step(text: str) -> None:
+            bar.update(task, description=f"{description}: {text}", advance=1)
+
+        yield step
+
+
+def parse_point(text: str, name: str) -> NDArray[np.float64]:
+    """A point from ``x,y`` or ``x,y,z``."""
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in (2, 3) or not np.isfinite(values).all():
+        raise ParameterError(f"{name} must be x,y or x,y,z, not {text!r}")
+    return np.array(values)
+
+
+def check_writable(file: Path, endings: Sequence[str]) -> None:
+    """Refuse an output file of a wrong kind or in a folder that is not there, before any work is done."""
+    if file.suffix.lower() not in endings:
+        raise ParameterError(f"{file} must end in {', '.join(endings)}")
+    if not file.parent.is_dir():
+        raise ParameterError(f"the folder of {file} does not exist")

@@ -1,0 +1,131 @@
+"""The commands and their options; what they do stands in the module of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Plan paths for every kind of character through very large worlds that change.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+bench_app = typer.Typer(help="Measure Wayfold; every benchmark checks the answers that it times.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+
+
+@app.callback(invoke_without_command=True)
+def wayfold(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
+) -> None:
+    """Plan paths for every kind of character through very large worlds that change."""
+    if version:
+        from wayfold import __version__
+
+        typer.echo(f"wayfold {__version__}")
+        raise typer.Exit
+
+
+@app.command(
+    epilog="Examples:  [cyan]wayfold demo[/]   |   [cyan]wayfold demo --seed 7 --size 300 --out out/demo[/]"
+)
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out/demo"),
+    seed: Annotated[int, typer.Option(min=0, help="Which city.")] = 1,
+    size: Annotated[float, typer.Option(min=60, max=2000, help="Side of the district in metres.")] = 240.0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a city district, plan walks through it, print a table and draw a picture."""
+    from wayfold.cli.demo import run
+
+    run(out, seed, size, json, quiet)
+
+
+@app.command(
+    epilog="Examples:  [cyan]wayfold build arena.map arena.wayfold[/]   |   "
+    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   [cyan]wayfold build sample:city city.obj[/]"
+)
+def build(
+    source: Annotated[str, typer.Argument(help="A file (see `wayfold info --formats`), or sample:NAME.")],
+    out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
+    map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid or graph; dense-grid by default.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
+    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
+    json: Json = False,
+) -> None:
+    """Turn a map file or a sample into a file that `path` and `info` open at once."""
+    from wayfold.cli.build import run
+
+    run(source, out, map_kind, seed, size, json)
+
+
+@app.command(
+    epilog="Examples:  [cyan]wayfold info arena.map[/]   |   [cyan]wayfold info level.obj --up y[/]   |   "
+    "[cyan]wayfold info graph.wayfold --json[/]"
+)
+def info(
+    file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads.")],
+    up: Annotated[str, typer.Option(help="Which axis of a mesh file points up: z or y.")] = "z",
+    json: Json = False,
+) -> None:
+    """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""
+    from wayfold.cli.info import run
+
+    run(file, up, json)
+
+
+@app.command(
+    epilog="Examples:  [cyan]wayfold path arena.map 3,10 40,22 --picture path.png[/]   |   "
+    "[cyan]wayfold path graph.wayfold 17 4711 --json[/]"
+)
+def path(
+    file: Annotated[Path, typer.Argument(help="A .map or .wayfold file.")],
+    start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
+    goal: Annotated[str, typer.Argument(help="The same for the goal.")],
+    smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
+    budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
+    partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,
+    algorithm: Annotated[str, typer.Option(help="astar, dijkstra or bidirectional (graphs).")] = "astar",
+    motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs).")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the path into this PNG, SVG or PDF.")] = None,
+    json: Json = False,
+) -> None:
+    """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
+    from wayfold.cli.path import run
+
+    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json)
+
+
+@bench_app.command(
+    epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]"
+)
+def peers(
+    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
+    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
+    peer: Annotated[list[str] | None, typer.Option(help="Only this peer (may be repeated).")] = None,
+    dao: Annotated[str, typer.Option(help="The Dragon Age map of the second task.")] = "orz900d",
+    out: Annotated[Path | None, typer.Option(help="Also write the report as JSON.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Graph against networkx, igraph, rustworkx, scipy and networkit, on the city graph and a Dragon Age map."""
+    from wayfold.cli.bench import run_peers
+
+    run_peers(data, rounds, tuple(peer or ()), dao, out, json, quiet)
+
+
+@app.command()
+def warmup(quiet: Quiet = False) -> None:
+    """Compile every kernel once, so that no later run has to."""
+    from wayfold.cli.warmup import run
+
+    run(quiet)

@@ -1,0 +1,59 @@
+"""`wayfold bench`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from wayfold.bench import harness, peers
+from wayfold.cli._output import check_writable, print_json, print_table, progress
+from wayfold.errors import ParameterError
+
+
+def run_peers(
+    data: Path, rounds: int, names: tuple[str, ...], dao: str, out: Path | None, json: bool, quiet: bool
+) -> None:
+    """Run the comparison with graph libraries and report it."""
+    for name in names:
+        if name not in peers.PEERS:
+            raise ParameterError(f"unknown peer {name!r}: choose from {', '.join(peers.PEERS)}")
+    if not data.is_dir():
+        raise ParameterError(f"the data folder {data} does not exist")
+    if out is not None:
+        check_writable(out, (".json",))
+    chosen = names or peers.PEERS
+    # A step each for building a peer's graph, and one for each run of each contender, warm-up included.
+    steps = 2 * (len(chosen) + (rounds + 1) * (len(chosen) + 1))
+    comparisons = []
+    with progress("bench", steps, quiet) as step:
+        for task in (peers.city(data), peers.dao(data, dao)):
+            comparisons.append(peers.run(task, peers=chosen, rounds=rounds, progress=step))
+    where = harness.machine(*peers.PEERS)
+    if out is not None:
+        out.write_text(harness.to_json(comparisons, where) + "\n", encoding="utf-8")
+    if json:
+        print_json(
+            {"machine": asdict(where), "comparisons": [comparison.as_dict() for comparison in comparisons]}
+        )
+        return
+    for comparison in comparisons:
+        report(comparison)
+    print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
+
+
+def report(comparison: harness.Comparison) -> None:
+    """Print one comparison as a table."""
+    facts = comparison.facts
+    title = (
+        f"{comparison.title}: {facts['nodes']:,} nodes, {facts['edges']:,} edges, mean cost {facts['mean_cost']:.2f}"
+    )
+    rows = [
+        (
+            timing.name,
+            f"{timing.median * 1e3:.3f}",
+            f"{timing.ratio:.2f}x",
+            f"{min(timing.ratios):.2f} to {max(timing.ratios):.2f}",
+        )
+        for timing in comparison.timings
+    ]
+    print_table(title, ("", "ms a query", f"time / {comparison.timings[0].name}", "range"), rows)

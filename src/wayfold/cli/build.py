@@ -1,0 +1,70 @@
+"""`wayfold build`."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from wayfold import formats, samples
+from wayfold.cli._output import check_writable, print_facts, print_json
+from wayfold.cli.info import describe
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh
+from wayfold.grid import DenseGrid
+
+MAPS = ("dense-grid", "graph")
+_MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
+
+
+def run(source: str, out: Path, map_kind: str | None, seed: int | None, size: float | None, json: bool) -> None:
+    """Build a map from a file or a sample, write it and say what it holds."""
+    if map_kind is not None and map_kind not in MAPS:
+        raise ParameterError(f"unknown map {map_kind!r}: choose from {', '.join(MAPS)}")
+    check_writable(out, (".wayfold", *_MESH_ENDINGS))
+    begin = time.perf_counter()
+    world = _sample(source, seed, size) if source.startswith("sample:") else _file(source, seed, size)
+    if out.suffix.lower() in _MESH_ENDINGS:
+        formats.save_mesh(_as_mesh(world, source), out)
+    else:
+        grid = _as_grid(world, source)
+        thing = grid.graph()[0] if map_kind == "graph" else grid
+        thing.save(out)
+    facts = {**describe(out), "seconds": time.perf_counter() - begin}
+    if json:
+        print_json(facts)
+    else:
+        print_facts(f"{source} -> {out}", facts)
+
+
+def _sample(source: str, seed: int | None, size: float | None) -> Any:
+    options: dict[str, Any] = {}
+    if seed is not None:
+        options["seed"] = seed
+    if size is not None:
+        options["size"] = (size, size)
+    return samples.make(source.removeprefix("sample:"), **options)
+
+
+def _file(source: str, seed: int | None, size: float | None) -> Any:
+    if seed is not None or size is not None:
+        raise ParameterError("--seed and --size are for samples; this is a file")
+    if source.lower().endswith(".map"):
+        return DenseGrid.from_movingai(source)
+    return formats.load_mesh(source)
+
+
+def _as_mesh(world: Any, source: str) -> Mesh:
+    if isinstance(world, Mesh):
+        return world
+    if isinstance(world, samples.Plan):
+        return world.mesh()
+    raise ParameterError(f"{source} is not a mesh and cannot be written as one")
+
+
+def _as_grid(world: Any, source: str) -> DenseGrid:
+    if isinstance(world, DenseGrid):
+        return world
+    if isinstance(world, samples.Plan) and world.cells is not None:
+        return DenseGrid(world.cells)
+    raise ParameterError(f"{source} has no cells to build a grid from: give a MovingAI .map or sample:maze")

@@ -1,0 +1,118 @@
+"""`wayfold info`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wayfold import formats, load
+from wayfold.cli._output import print_facts, print_json
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh
+from wayfold.graph import Graph
+from wayfold.grid import DenseGrid
+
+_MESHES = (".obj", ".xz", ".gz", ".gltf", ".glb", ".stl", ".ply")
+
+
+def run(file: Path, up: str, json: bool) -> None:
+    """Print what a file holds."""
+    facts = describe(file, up)
+    if json:
+        print_json(facts)
+    else:
+        print_facts(str(file), facts)
+
+
+def describe(file: Path, up: str = "z") -> dict[str, Any]:
+    """Facts of any file that Wayfold reads."""
+    name = file.name.lower()
+    if name.endswith(".wayfold"):
+        return describe_object(load(file))
+    if name.endswith(".map"):
+        return describe_object(DenseGrid.from_movingai(file))
+    if name.endswith((".scen", ".3dscen")):
+        return _scenarios(file)
+    if name.endswith(".3dmap"):
+        voxels = formats.load_map3d(file)
+        count = int(np.prod(voxels.shape))
+        return {"kind": "voxel map", "size": voxels.shape, "blocked": len(voxels.blocked), "voxels": count}
+    if name.endswith(".bsp"):
+        level = formats.load_bsp(file)
+        return {**_mesh(level.mesh), "kind": "Quake 3 level", "entities": len(level.points)}
+    if name.endswith(".city.json"):
+        return {**_mesh(formats.load_mesh(file)), "kind": "CityJSON"}
+    if name.endswith((".geojson", ".json")):
+        features = formats.load_geojson(file)
+        area = sum(feature.polygon.area for feature in features)
+        return {"kind": "GeoJSON polygons", "polygons": len(features), "area": area}
+    if name.endswith(_MESHES):
+        return _mesh(formats.load_mesh(file, up=up))
+    raise ParameterError(
+        f"{file} is of no kind that is known by its ending: .wayfold, .map, .scen, .3dmap, .3dscen, .bsp, .city.json, "
+        f".geojson, {', '.join(_MESHES)}"
+    )
+
+
+def describe_object(thing: Any) -> dict[str, Any]:
+    """Facts of a graph or map, with bytes per node, edge and cell."""
+    if isinstance(thing, Graph):
+        memory = thing.memory()
+        slots = max(1, thing.targets.size)
+        labels = thing.components()
+        sizes = np.bincount(labels)
+        return {
+            "kind": "graph",
+            "nodes": thing.num_nodes,
+            "edges": thing.num_edges,
+            "directed": thing.directed,
+            "costs": "stored" if thing.costs is not None else "Euclidean",
+            "motions": "stored" if thing.motions is not None else "none",
+            "components": len(sizes),
+            "largest_component": int(sizes.max()),
+            "bytes": memory["total"],
+            "bytes_per_directed_edge": (memory["targets"] + memory["costs"] + memory["motions"]) / slots,
+            "bytes_per_node": (memory["points"] + memory["offsets"]) / thing.num_nodes,
+            "search_bytes_per_node": thing.search_bytes / thing.num_nodes,
+        }
+    if isinstance(thing, DenseGrid):
+        sizes = np.bincount(thing.components.ravel()[thing.kinds.ravel() != 0], minlength=1)
+        return {
+            "kind": "dense grid",
+            "width": thing.width,
+            "height": thing.height,
+            "free_cells": thing.num_cells,
+            "components": int(np.count_nonzero(sizes)),
+            "largest_component": int(sizes.max()),
+            "bytes": thing.nbytes,
+            "bytes_per_cell": thing.nbytes / (thing.width * thing.height),
+            "search_bytes_per_cell": thing.search_bytes / (thing.width * thing.height),
+        }
+    raise ParameterError(f"there is nothing to say about a {type(thing).__name__}")
+
+
+def _scenarios(file: Path) -> dict[str, Any]:
+    rows = formats.load_scen3d(file) if file.name.lower().endswith(".3dscen") else formats.load_scen(file)
+    lengths = rows.lengths
+    return {
+        "kind": "scenarios",
+        "queries": len(rows),
+        "shortest": float(lengths.min()) if len(rows) else 0.0,
+        "longest": float(lengths.max()) if len(rows) else 0.0,
+    }
+
+
+def _mesh(mesh: Mesh) -> dict[str, Any]:
+    low, high = mesh.bounds
+    return {
+        "kind": "triangle mesh",
+        "triangles": len(mesh),
+        "vertices": len(mesh.vertices),
+        "lowest_corner": low,
+        "highest_corner": high,
+        "area": float(mesh.areas.sum()),
+        "materials": 0 if mesh.materials is None else len(np.unique(mesh.materials)),
+        "bytes": mesh.nbytes,
+    }

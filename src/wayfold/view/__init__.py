@@ -1,0 +1,1 @@
+"""Pictures of maps and paths."""

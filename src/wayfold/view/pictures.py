@@ -1,0 +1,106 @@
+"""Pictures of maps, meshes and paths, drawn with matplotlib."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh, TriangleIndex
+from wayfold.graph import Graph
+from wayfold.grid import DenseGrid
+from wayfold.path import Path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GROUND = "#f4f1ea"
+WALL = "#3d4451"
+WATER = "#a9cfe8"
+ROUTE = "#d1495b"
+# Beyond this many edges lines are drawn faintly or not at all: a picture has fewer pixels than that.
+_MOST_EDGES = 200_000
+
+
+def new_figure(width: float, height: float, *, longest: float = 9.0) -> tuple[Figure, Axes]:
+    """A figure without frame for a world of this width and height, `longest` inches along its longer side."""
+    from matplotlib.figure import Figure
+
+    scale = longest / max(width, height, 1e-9)
+    figure = Figure(figsize=(max(2.0, width * scale), max(2.0, height * scale)), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return figure, axes
+
+
+def save(figure: Figure, file: str | os.PathLike[str], *, dpi: int = 130) -> None:
+    """Write a figure to a PNG, SVG or PDF file."""
+    figure.savefig(file, dpi=dpi)
+
+
+def draw_path(world: Any, path: Path) -> Figure:
+    """A map seen from above with a path on it.
+
+    Parameters
+    ----------
+    world : DenseGrid or Graph
+    path : Path
+        One of the world's paths; without points only the world is drawn.
+    """
+    if isinstance(world, DenseGrid):
+        figure, axes = new_figure(world.width, world.height)
+        draw_cells(axes, world.kinds)
+    elif isinstance(world, Graph):
+        low, high = world.points[:, :2].min(axis=0), world.points[:, :2].max(axis=0)
+        figure, axes = new_figure(*(float(side) for side in high - low))
+        draw_edges(axes, world)
+    else:
+        raise ParameterError(f"there is no picture of a {type(world).__name__}")
+    if len(path.points):
+        path.plot(axes, color=ROUTE)
+    return figure
+
+
+def draw_cells(axes: Axes, kinds: NDArray[np.uint8]) -> None:
+    """The cells of a grid: ground, water (2) and walls (0); row 0 on top, as in the file."""
+    from matplotlib.colors import ListedColormap
+
+    picture = np.minimum(kinds, 2)
+    axes.imshow(picture, cmap=ListedColormap([WALL, GROUND, WATER]), vmin=0, vmax=2, interpolation="nearest")
+
+
+def draw_edges(axes: Axes, graph: Graph) -> None:
+    """The edges of a graph, seen from above; only the nodes where there are too many edges."""
+    from matplotlib.collections import LineCollection
+
+    if graph.num_edges > _MOST_EDGES:
+        axes.plot(graph.points[:, 0], graph.points[:, 1], ",", color=WALL, alpha=0.5)
+    else:
+        sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+        once = sources <= graph.targets
+        lines = np.stack([graph.points[sources[once], :2], graph.points[graph.targets[once], :2]], axis=1)
+        axes.add_collection(LineCollection(lines, colors=WALL, linewidths=0.4, alpha=0.6))
+    axes.autoscale()
+
+
+def top_heights(mesh: Mesh, cell: float) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Height of the highest surface below the sky and its triangle, sampled at cell centres.
+
+    Returns
+    -------
+    heights : (rows, columns) float64 array, NaN where there is nothing
+    triangles : (rows, columns) int32 array, -1 where there is nothing
+    """
+    (low_x, low_y, _), (high_x, high_y, high_z) = mesh.bounds
+    x = np.arange(low_x + cell / 2, high_x, cell)
+    y = np.arange(low_y + cell / 2, high_y, cell)
+    origins = np.stack(np.broadcast_arrays(x[None, :], y[:, None], high_z + 1.0), axis=-1).reshape(-1, 3)
+    down = np.broadcast_to([0.0, 0.0, -1.0], origins.shape)
+    distances, triangles = TriangleIndex(mesh).rays(origins, down)
+    heights = np.where(triangles >= 0, origins[:, 2] - distances, np.nan)
+    return heights.reshape(len(y), len(x)), triangles.reshape(len(y), len(x))

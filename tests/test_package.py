@@ -1,0 +1,102 @@
+"""What holds for the package as a whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wayfold
+from wayfold.errors import FormatError, ParameterError, VersionError, WayfoldError
+
+SOURCE = Path(wayfold.__file__).parent
+
+
+def python(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def test_import_loads_no_compiler_and_every_name_is_there():
+    result = python(
+        "import sys, wayfold; assert 'numba' not in sys.modules and 'scipy' not in sys.modules\n"
+        "for name in dir(wayfold): assert getattr(wayfold, name) is not None\n"
+        "try: wayfold.nothing\nexcept AttributeError as error: print(error)"
+    )
+    assert result.returncode == 0, result.stderr
+    assert "no attribute 'nothing'" in result.stdout
+
+
+def test_only_one_module_compiles():
+    for file in SOURCE.rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        if file.name != "_jit.py":
+            assert "njit" not in text, file
+            assert "fastmath" not in text, file
+
+
+def test_nothing_compiles_on_import():
+    code = (
+        "import wayfold\n"
+        "from wayfold import _jit, geometry, graph, grid\n"
+        "import wayfold.geometry._warm, wayfold.grid._warm, wayfold.graph._warm\n"
+        "assert _jit.KERNELS and not any(kernel.signatures for kernel in _jit.KERNELS)\n"
+    )
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.kernels
+def test_warmup_compiles_every_kernel():
+    code = (
+        "import wayfold\n"
+        "from wayfold import _jit\n"
+        "rooms = []\n"
+        "count = wayfold.warmup(lambda room, done, total: rooms.append((room, done, total)))\n"
+        "missing = [kernel.__name__ for kernel in _jit.KERNELS if not kernel.signatures]\n"
+        "assert not missing, missing\n"
+        "assert count == len(_jit.KERNELS) and rooms[-1][1] == rooms[-1][2]\n"
+    )
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_read_only_install_without_a_cache_folder_works_quietly(tmp_path):
+    shutil.copytree(SOURCE, tmp_path / "wayfold", ignore=shutil.ignore_patterns("__pycache__"))
+    # A file where the cache folder would be stops even a user who may write everywhere.
+    for folder in [tmp_path / "wayfold", *(path for path in (tmp_path / "wayfold").rglob("*") if path.is_dir())]:
+        (folder / "__pycache__").write_text("")
+        folder.chmod(stat.S_IREAD | stat.S_IEXEC)
+    home = tmp_path / "home"
+    home.write_text("")
+    code = (
+        "import wayfold\n"
+        f"assert wayfold.__file__.startswith({str(tmp_path)!r})\n"
+        "print(wayfold.Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).path(0, 1).cost)\n"
+    )
+    environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home), "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": ""}
+    result = python(code, **environment)
+    for folder in [tmp_path / "wayfold", *(path for path in (tmp_path / "wayfold").rglob("*") if path.is_dir())]:
+        folder.chmod(stat.S_IRWXU)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "1.0"
+    assert result.stderr == ""
+
+
+def test_errors_say_where():
+    assert str(FormatError("too short", "a.map", 3)) == "a.map:3: too short"
+    assert str(FormatError("too short", "a.map")) == "a.map: too short"
+    assert str(FormatError("too short", line=3)) == "line 3: too short"
+    assert issubclass(VersionError, FormatError)
+    assert issubclass(ParameterError, WayfoldError)
+    assert issubclass(ParameterError, ValueError)
