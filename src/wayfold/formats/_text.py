@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wayfold._archive import File
 from wayfold.errors import FormatError
 
-_MAX_RATIO = 1000  # geometry packs 5 to 50 times; beyond this a file is a trap
+_MAX_RATIO = 250  # geometry packs 5 to 50 times; beyond this a file is a trap
 _SMALL = 1 << 24  # bytes that are unpacked whatever the ratio
 
 
@@ -55,6 +55,23 @@ def _unpack(file: File, packed: bytes, is_gzip: bool) -> bytes:
     if len(data) > limit:
         raise FormatError(f"unpacks to more than {_MAX_RATIO} times its size", file)
     return data
+
+
+def columns(lines: Sequence[bytes], count: int) -> list[Sequence[bytes]]:
+    """The words of all lines that are not blank, column by column.
+
+    Raises
+    ------
+    ValueError
+        When a line has another number of words than `count`.
+    """
+    filled = [line for line in lines if not line.isspace() and line]
+    # A million small lists take seconds. One long list, in which a NUL stands for the end of each line, does not.
+    words = b" \0 ".join(filled).split()
+    ends = words[count :: count + 1]
+    if len(words) != (count + 1) * len(filled) - bool(filled) or ends.count(b"\0") != len(ends):
+        raise ValueError(f"a line has not {count} words")
+    return [words[k :: count + 1] for k in range(count)]
 
 
 def whole_numbers(tokens: Sequence[bytes]) -> NDArray[np.int64]:

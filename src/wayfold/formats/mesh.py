@@ -174,14 +174,22 @@ def _check_stl(file: File, data: bytes) -> None:
 
 
 def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
-    """Raise when a PLY file holds less than its header says (trimesh reads on)."""
-    for number, line in enumerate(data.partition(b"end_header")[0].split(b"\n"), 1):
+    """Raise when a PLY file holds less than its header says (trimesh reads on, in text above all)."""
+    head, _, body = data.partition(b"end_header")
+    rows = 0
+    for number, line in enumerate(head.split(b"\n"), 1):
         words = line.split()
-        if len(words) == 3 and words[0] == b"element" and words[1] in (b"vertex", b"face"):
-            held = vertices if words[1] == b"vertex" else triangles
+        if len(words) == 3 and words[0] == b"element":
+            rows += int(words[2])
+            held = {b"vertex": vertices, b"face": triangles}.get(words[1], int(words[2]))
             if int(words[2]) > held:
-                kind, count = words[1].decode(), words[2].decode()
-                raise FormatError(f"the header says {count} of {kind} but the file ends after {held}", file, number)
+                raise FormatError(f"the header says {int(words[2])} but the file ends after {held}", file, number)
+    if b"format ascii" in head:
+        lines = [words for line in body.split(b"\n") if (words := line.split())]
+        lists = b"property list" in head.rpartition(b"element")[2]
+        if len(lines) < rows or (lists and len(lines[rows - 1]) <= int(lines[rows - 1][0])):
+            last = data.rstrip().count(b"\n") + 1
+            raise FormatError(f"the header says {rows} rows but the file ends before that", file, last)
 
 
 def _check_gltf(file: File, suffix: str, data: bytes) -> None:

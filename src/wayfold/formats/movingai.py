@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, ParameterError
-from wayfold.formats._text import finite_numbers, read_bytes, shown, whole_numbers
+from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
 from wayfold.formats.movingai3d import Scenarios3D, check_version, load_scen3d
 
 BLOCKED, GROUND, WATER = 0, 1, 2
@@ -224,15 +224,12 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
         return load_scen3d(file)
     lines = read_bytes(file).split(b"\n")
     check_version(file, lines[0])
-    rows = [words for line in lines[1:] if (words := line.split())]
     try:
-        if any(len(words) != _COLUMNS for words in rows):
-            raise ValueError("wrong number of columns")
-        return _scenarios(rows)
+        return _scenarios(lines[1:])
     except (ValueError, OverflowError):
         for number, line in enumerate(lines[1:], 2):
-            _check_row(file, number, line.split())
-        raise  # pragma: no cover - the row that fails together fails alone
+            _check_line(file, number, line)
+        raise  # pragma: no cover - the line that fails together fails alone
 
 
 def save_scen(scenarios: Scenarios, file: File) -> None:
@@ -247,14 +244,14 @@ def save_scen(scenarios: Scenarios, file: File) -> None:
             handle.write(("\t".join(map(str, words)) + "\n").encode())
 
 
-def _scenarios(rows: list[list[bytes]]) -> Scenarios:
-    """The rows as arrays; a `ValueError` or `OverflowError` when one of them is wrong."""
-    columns: list[Sequence[bytes]] = list(zip(*rows, strict=True)) or [()] * _COLUMNS
-    spelled = {name: name.decode() for name in set(columns[1])}  # one string for each map, not one for each row
-    numbers = np.empty((len(rows), 7), np.int64)
-    for k, column in enumerate([columns[0], *columns[2:8]]):
+def _scenarios(lines: list[bytes]) -> Scenarios:
+    """The lines as arrays; a `ValueError` or `OverflowError` when one of them is wrong."""
+    words = columns(lines, _COLUMNS)
+    lengths = finite_numbers(words[8])
+    spelled = {name: name.decode() for name in set(words[1])}  # one string for each map, not one for each row
+    numbers = np.empty((len(lengths), 7), np.int64)
+    for k, column in enumerate([words[0], *words[2:8]]):
         numbers[:, k] = whole_numbers(column)
-    lengths = finite_numbers(columns[8])
     xs, ys = numbers[:, 3::2], numbers[:, 4::2]
     inside = (xs >= 0) & (xs < numbers[:, 1:2]) & (ys >= 0) & (ys < numbers[:, 2:3])
     if not inside.all() or (lengths < 0).any() or (numbers < 0).any() or (numbers >= 1 << 31).any():
@@ -262,23 +259,22 @@ def _scenarios(rows: list[list[bytes]]) -> Scenarios:
     small = numbers.astype(np.int32)
     bucket, width, height = (np.ascontiguousarray(small[:, k]) for k in range(3))
     starts, goals = np.ascontiguousarray(small[:, 3:5]), np.ascontiguousarray(small[:, 5:7])
-    return Scenarios(bucket, tuple(spelled[name] for name in columns[1]), width, height, starts, goals, lengths)
+    return Scenarios(bucket, tuple(spelled[name] for name in words[1]), width, height, starts, goals, lengths)
 
 
-def _check_row(file: File, line: int, words: list[bytes]) -> None:
-    """Raise the error of one row, if it has one."""
-    if not words:
-        return
-    if len(words) != _COLUMNS:
-        raise FormatError(f"a scenario has {_COLUMNS} columns, not {len(words)}", file, line)
+def _check_line(file: File, number: int, line: bytes) -> None:
+    """Raise the error of one line, if it has one."""
+    words = line.split()
+    if len(words) not in (0, _COLUMNS):
+        raise FormatError(f"a scenario has {_COLUMNS} columns, not {len(words)}", file, number)
     try:
-        _scenarios([words])
+        _scenarios([line])
     except UnicodeDecodeError:
-        raise FormatError(f"map name {shown(words[1])} is not UTF-8", file, line) from None
+        raise FormatError(f"map name {shown(words[1])} is not UTF-8", file, number) from None
     except (ValueError, OverflowError):
         raise FormatError(
-            f"a scenario is bucket, map, width, height, start x y, goal x y inside the map, length >= 0, not "
-            f"{shown(b' '.join(words))}",
+            "a scenario is bucket, map, width, height, start x y, goal x y inside the map, length >= 0, not "
+            f"{shown(line.strip())}",
             file,
-            line,
+            number,
         ) from None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, ParameterError, VersionError
-from wayfold.formats._text import finite_numbers, read_bytes, shown, whole_numbers
+from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
 
 _COLUMNS = 8
 
@@ -123,25 +123,21 @@ def load_map3d(file: File) -> Map3D:
     if not all(word.isdigit() and len(word) < 10 and int(word) for word in words[1:]):
         raise FormatError(f"sizes must be whole numbers above 0, not {shown(lines[0])}", file, 1)
     shape = np.array([int(word) for word in words[1:]], np.int32)
-    rows = [row for line in lines[1:] if (row := line.split())]
     try:
-        blocked = _voxels(rows, shape)
+        blocked = _voxels(lines[1:], shape)
     except (ValueError, OverflowError):
         for number, line in enumerate(lines[1:], 2):
-            row = line.split()
             try:
-                _voxels([row] if row else [], shape)
+                _voxels([line], shape)
             except (ValueError, OverflowError):
                 raise FormatError(f"expected a voxel x y z inside the map, not {shown(line)}", file, number) from None
-        raise  # pragma: no cover - the row that fails together fails alone
+        raise  # pragma: no cover - the line that fails together fails alone
     return Map3D(shape, blocked)
 
 
-def _voxels(rows: list[list[bytes]], shape: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The rows as voxels inside `shape`; a `ValueError` or `OverflowError` when one of them is none."""
-    if any(len(row) != 3 for row in rows):
-        raise ValueError("wrong number of columns")
-    voxels = whole_numbers([word for row in rows for word in row]).reshape(-1, 3)
+def _voxels(lines: list[bytes], shape: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The lines as voxels inside `shape`; a `ValueError` or `OverflowError` when one of them is none."""
+    voxels = np.stack([whole_numbers(column) for column in columns(lines, 3)], axis=1)
     if (voxels < 0).any() or (voxels >= shape).any():
         raise ValueError("a voxel lies outside the map")
     return voxels.astype(np.int32)
@@ -173,33 +169,29 @@ def load_scen3d(file: File) -> Scenarios3D:
         raise FormatError(f"map name {shown(name)} is not UTF-8", file, 2) from None
     if not spelled:
         raise FormatError("expected the name of the map", file, 2)
-    rows = [row for line in lines[2:] if (row := line.split())]
     try:
-        return _scenarios(spelled, rows)
+        return _scenarios(spelled, lines[2:])
     except (ValueError, OverflowError):
         for number, line in enumerate(lines[2:], 3):
-            row = line.split()
             try:
-                _scenarios(spelled, [row] if row else [])
+                _scenarios(spelled, [line])
             except (ValueError, OverflowError):
                 raise FormatError(
                     f"a 3D scenario is start x y z, goal x y z, length, ratio, all >= 0, not {shown(line)}",
                     file,
                     number,
                 ) from None
-        raise  # pragma: no cover - the row that fails together fails alone
+        raise  # pragma: no cover - the line that fails together fails alone
 
 
-def _scenarios(name: str, rows: list[list[bytes]]) -> Scenarios3D:
-    """The rows as arrays; a `ValueError` or `OverflowError` when one of them is wrong."""
-    if any(len(row) != _COLUMNS for row in rows):
-        raise ValueError("wrong number of columns")
-    ends = whole_numbers([word for row in rows for word in row[:6]]).reshape(-1, 2, 3)
-    values = finite_numbers([word for row in rows for word in row[6:]]).reshape(-1, 2)
-    if (ends < 0).any() or (ends >= 1 << 31).any() or (values < 0).any():
+def _scenarios(name: str, lines: list[bytes]) -> Scenarios3D:
+    """The lines as arrays; a `ValueError` or `OverflowError` when one of them is wrong."""
+    words = columns(lines, _COLUMNS)
+    ends = np.stack([whole_numbers(column) for column in words[:6]], axis=1)
+    lengths, ratios = (finite_numbers(column) for column in words[6:])
+    if (ends < 0).any() or (ends >= 1 << 31).any() or (lengths < 0).any() or (ratios < 0).any():
         raise ValueError("a value is out of range")
-    starts, goals = (np.ascontiguousarray(ends[:, k], np.int32) for k in range(2))
-    lengths, ratios = (np.ascontiguousarray(values[:, k]) for k in range(2))
+    starts, goals = (np.ascontiguousarray(ends[:, k : k + 3], np.int32) for k in (0, 3))
     return Scenarios3D(name, starts, goals, lengths, ratios)
 
 

@@ -42,7 +42,7 @@ def orientation(ax, ay, bx, by, cx, cy):
 
     The sign of the float64 determinant where its error bound allows, else of a double-double one. That is exact when
     the differences of coordinates are float64 numbers (integers, grid corners, points close to each other), and else
-    right down to areas of 1e-30 of the coordinates squared.
+    right down to areas of 1e-30 of the coordinates squared. Differences below 1e-140 underflow to 0.
     """
     left = (ax - cx) * (by - cy)
     right = (ay - cy) * (bx - cx)
