@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold.errors import FormatError, VersionError
 from wayfold.formats import load_cityjson, load_mesh
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from shapely import Polygon
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats import load_geojson, save_geojson
 

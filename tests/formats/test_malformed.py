@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold import formats
 from wayfold.errors import FormatError, WayfoldError
 

@@ -6,8 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats import load_mesh, save_mesh
 from wayfold.geometry import Mesh

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats import (
     Map3D,

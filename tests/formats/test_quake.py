@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.formats import samples
 
+from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats import load_bsp, load_mesh
 from wayfold.formats._hulls import brush_faces, patch_faces

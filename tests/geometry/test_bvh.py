@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests import naive_geometry as naive
 from tests.geometry.strategies import lattice_points3, meshes, points3
-
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex, _bvh_build_kernels, _bvh_kernels
 

@@ -3,9 +3,9 @@ import math
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from tests import naive_geometry as naive
 from tests.geometry.strategies import lattice_points3, points3, triangles
-
 from wayfold.geometry import _kernels
 
 pytestmark = pytest.mark.kernels

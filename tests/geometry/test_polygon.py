@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from shapely.geometry import Polygon
+
 from tests import naive_geometry as naive
 from tests.geometry.strategies import points2
-
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import _plane_kernels, polygon
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests import naive_geometry as naive
 from tests.geometry.strategies import eighths, meshes, points, points3
-
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh, Voxels, _kernels, voxelise
 

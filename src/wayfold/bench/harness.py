@@ -151,7 +151,7 @@ class Machine:
 
 
 def machine(*libraries: str) -> Machine:
-    """This machine, with the versions of numpy, numba and the named libraries."""
+    """The machine that runs this, with the versions of numpy, numba and the named libraries."""
     versions = {}
     for name in ("numpy", "numba", *libraries):
         try:

@@ -124,9 +124,7 @@ def _networkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[f
     def straight(a: int, b: int) -> float:
         return dist(points[a], points[b])
 
-    return lambda: [
-        networkx.astar_path_length(graph, a, b, heuristic=straight, weight="weight") for a, b in queries
-    ]
+    return lambda: [networkx.astar_path_length(graph, a, b, heuristic=straight, weight="weight") for a, b in queries]
 
 
 def _igraph(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[float]]:
@@ -164,7 +162,7 @@ def _rustworkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[
         path = rustworkx.graph_astar_shortest_path(
             graph, a, lambda node: node == b, float, lambda node: dist(points[node], goal)
         )
-        return sum(graph.get_edge_data(path[at], path[at + 1]) for at in range(len(path) - 1))
+        return float(sum(graph.get_edge_data(path[at], path[at + 1]) for at in range(len(path) - 1)))
 
     return lambda: [one(a, b) for a, b in queries]
 

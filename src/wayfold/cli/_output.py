@@ -36,16 +36,18 @@ def _plain(value: Any) -> Any:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table; all but the first column are right-aligned."""
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_header=any(columns), pad_edge=False)
     for at, name in enumerate(columns):
         table.add_column(name, justify="left" if at == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*(value if isinstance(value, str) else show(value) for value in row))
     # A pipe has no width of its own: give it room, so that no figure is cut.
     console = Console() if sys.stdout.isatty() else Console(width=140)
+    console.print(title, style="bold", highlight=False, soft_wrap=True)
     console.print(table)
 
 
@@ -56,7 +58,7 @@ def show(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     if isinstance(value, (float, np.floating)):
-        return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:,.5g}"
+        return f"{value:,.0f}" if abs(float(value)) >= 1e5 else f"{value:,.5g}"
     if isinstance(value, (list, tuple, np.ndarray)):
         return ", ".join(show(item) for item in value)
     return str(value)
@@ -64,7 +66,7 @@ def show(value: Any) -> str:
 
 def print_facts(title: str, facts: dict[str, Any]) -> None:
     """Print names and values below a title."""
-    print_table(title, ("", "value"), [(name.replace("_", " "), show(value)) for name, value in facts.items()])
+    print_table(title, ("", ""), [(name.replace("_", " "), show(value)) for name, value in facts.items()])
 
 
 @contextmanager

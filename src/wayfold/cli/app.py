@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 app = typer.Typer(
     help="Plan paths for every kind of character through very large worlds that change.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -34,9 +35,7 @@ def wayfold(
         raise typer.Exit
 
 
-@app.command(
-    epilog="Examples:  [cyan]wayfold demo[/]   |   [cyan]wayfold demo --seed 7 --size 300 --out out/demo[/]"
-)
+@app.command(epilog="Examples:  [cyan]wayfold demo[/]   |   [cyan]wayfold demo --seed 7 --size 300 --out out/demo[/]")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out/demo"),
     seed: Annotated[int, typer.Option(min=0, help="Which city.")] = 1,
@@ -55,7 +54,7 @@ def demo(
     "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   [cyan]wayfold build sample:city city.obj[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A file (see `wayfold info --formats`), or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="A MovingAI .map, a mesh file, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
     map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid or graph; dense-grid by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
@@ -74,7 +73,9 @@ def build(
 )
 def info(
     file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads.")],
-    up: Annotated[str, typer.Option(help="Which axis of a mesh file points up: z or y.")] = "z",
+    up: Annotated[
+        Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up: z (y for glTF) or y.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""
@@ -105,9 +106,7 @@ def path(
     run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json)
 
 
-@bench_app.command(
-    epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]"
-)
+@bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
 def peers(
     data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
     rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,

@@ -24,17 +24,14 @@ def run_peers(
     chosen = names or peers.PEERS
     # A step each for building a peer's graph, and one for each run of each contender, warm-up included.
     steps = 2 * (len(chosen) + (rounds + 1) * (len(chosen) + 1))
-    comparisons = []
+    tasks = (peers.city(data), peers.dao(data, dao))
     with progress("bench", steps, quiet) as step:
-        for task in (peers.city(data), peers.dao(data, dao)):
-            comparisons.append(peers.run(task, peers=chosen, rounds=rounds, progress=step))
+        comparisons = [peers.run(task, peers=chosen, rounds=rounds, progress=step) for task in tasks]
     where = harness.machine(*peers.PEERS)
     if out is not None:
         out.write_text(harness.to_json(comparisons, where) + "\n", encoding="utf-8")
     if json:
-        print_json(
-            {"machine": asdict(where), "comparisons": [comparison.as_dict() for comparison in comparisons]}
-        )
+        print_json({"machine": asdict(where), "comparisons": [comparison.as_dict() for comparison in comparisons]})
         return
     for comparison in comparisons:
         report(comparison)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid
 
+Up = Literal["y", "z"]
+
 _MESHES = (".obj", ".xz", ".gz", ".gltf", ".glb", ".stl", ".ply")
 
 
-def run(file: Path, up: str, json: bool) -> None:
+def run(file: Path, up: Up | None, json: bool) -> None:
     """Print what a file holds."""
     facts = describe(file, up)
     if json:
@@ -26,7 +28,7 @@ def run(file: Path, up: str, json: bool) -> None:
         print_facts(str(file), facts)
 
 
-def describe(file: Path, up: str = "z") -> dict[str, Any]:
+def describe(file: Path, up: Up | None = None) -> dict[str, Any]:
     """Facts of any file that Wayfold reads."""
     name = file.name.lower()
     if name.endswith(".wayfold"):
@@ -49,7 +51,7 @@ def describe(file: Path, up: str = "z") -> dict[str, Any]:
         area = sum(feature.polygon.area for feature in features)
         return {"kind": "GeoJSON polygons", "polygons": len(features), "area": area}
     if name.endswith(_MESHES):
-        return _mesh(formats.load_mesh(file, up=up))
+        return _mesh(formats.load_mesh(file, up))
     raise ParameterError(
         f"{file} is of no kind that is known by its ending: .wayfold, .map, .scen, .3dmap, .3dscen, .bsp, .city.json, "
         f".geojson, {', '.join(_MESHES)}"

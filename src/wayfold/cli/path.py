@@ -35,6 +35,8 @@ def run(
         check_writable(picture, (".png", ".svg", ".pdf"))
     world = DenseGrid.from_movingai(file) if file.name.lower().endswith(".map") else load(file)
     options: dict[str, Any] = {"budget": budget, "partial": partial}
+    a: Any
+    b: Any
     if isinstance(world, Graph):
         a, b = _node(world, start, "START"), _node(world, goal, "GOAL")
         options |= {"algorithm": algorithm, "motions": None if motions is None else parse_motions(motions)}

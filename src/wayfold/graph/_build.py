@@ -178,7 +178,7 @@ def turn_round(
     return starts, out_targets, None if costs is None else out_costs, None if motions is None else out_motions
 
 
-def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> dict[str, NDArray[Any]]:
+def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """The filter of the filtered A*: a label for each node, and for each label whether it is allowed."""
     by_node = np.asarray(labels)
     if by_node.shape != (nodes,) or by_node.dtype.kind not in "iu":
@@ -202,7 +202,7 @@ def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> dict[s
         if chosen.size and chosen.min() < 0:
             raise ParameterError(f"allowed names a label below 0: {chosen.min()}")
         mask[chosen[chosen < count]] = 1
-    return {"labels": np.ascontiguousarray(by_node), "allowed": mask}
+    return np.ascontiguousarray(by_node), mask
 
 
 def graph_from_archive(kind: type[Graph], archive: Archive, file: str | os.PathLike[str]) -> Graph:

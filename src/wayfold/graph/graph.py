@@ -136,6 +136,11 @@ class Graph:
             "workspaces": self._workspaces.nbytes,
         }
 
+    @property
+    def search_bytes(self) -> int:
+        """Bytes of scratch memory that one search at a time takes."""
+        return self._workspaces.search_bytes
+
     def __repr__(self) -> str:
         kind = "directed " if self.directed else ""
         return f"<Graph: {self.num_nodes} nodes, {self.num_edges} {kind}edges, {self.nbytes / 1e6:.1f} MB>"
@@ -382,7 +387,7 @@ class Graph:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the graph to a `.wayfold` file; `wayfold.load` reads it."""
-        arrays = {"points": self.points, "offsets": self.offsets, "targets": self.targets}
+        arrays: dict[str, NDArray[Any]] = {"points": self.points, "offsets": self.offsets, "targets": self.targets}
         if self.costs is not None:
             arrays["costs"] = self.costs
         if self.motions is not None:
@@ -439,4 +444,5 @@ class Graph:
             )
         if labels is None or allowed is None:
             return space
-        return space._replace(**_build.label_filter(self.num_nodes, labels, allowed))
+        by_node, mask = _build.label_filter(self.num_nodes, labels, allowed)
+        return space._replace(labels=by_node, allowed=mask)

@@ -57,4 +57,15 @@ class Workspaces:
     @property
     def nbytes(self) -> int:
         """Bytes of all states that are not lent out."""
-        return sum(array.nbytes for state in list(self._free) for array in state)
+        return sum(_bytes(state) for state in list(self._free))
+
+    @property
+    def search_bytes(self) -> int:
+        """Bytes that one search takes: the largest state so far, or a new one where there has been no search."""
+        state = self.take()
+        self.give(state)
+        return max(_bytes(state) for state in list(self._free))
+
+
+def _bytes(state: SearchState) -> int:
+    return sum(array.nbytes for array in state)

@@ -76,6 +76,11 @@ class DenseGrid:
         return self.kinds.nbytes
 
     @property
+    def search_bytes(self) -> int:
+        """Bytes of scratch memory that one search at a time takes."""
+        return self._workspaces.search_bytes
+
+    @property
     def components(self) -> NDArray[np.int32]:
         """The connected component of each cell, (height, width), computed once; a blocked cell is alone in its own."""
         if self._components is None:

@@ -84,7 +84,7 @@ def draw_edges(axes: Axes, graph: Graph) -> None:
         sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
         once = sources <= graph.targets
         lines = np.stack([graph.points[sources[once], :2], graph.points[graph.targets[once], :2]], axis=1)
-        axes.add_collection(LineCollection(lines, colors=WALL, linewidths=0.4, alpha=0.6))
+        axes.add_collection(LineCollection(list(lines), colors=WALL, linewidths=0.4, alpha=0.6))
     axes.autoscale()
 
 
