@@ -125,8 +125,8 @@ def read_archive(file: File, kind: str | None = None, *, verify: bool = True) ->
     """Map the arrays of a `.wayfold` archive from disk.
 
     The arrays are plain ndarrays over one private mapping of the file: nothing is read until it is used, and nothing
-    that is done to them reaches the file. They are flagged read-only; an owner that needs the writable type (Numba
-    compiles once more for read-only arrays) may set the flag, as the mapping is copy-on-write.
+    that is done to them reaches the file. They can be written to (copy-on-write), as Numba would compile every kernel
+    once more for read-only arrays.
 
     Parameters
     ----------
@@ -259,5 +259,4 @@ def _map_array(file: File, name: str, entry: Any, data: NDArray[np.uint8], verif
     if verify and _digest(data) != entry["sha256"]:
         raise FormatError(f"array {name!r} does not match its checksum: the file was altered", file)
     array = data[start:].view(dtype).reshape(shape) if len(data) > start else np.empty(shape, dtype)
-    array.setflags(write=False)
     return array

@@ -32,6 +32,7 @@ def test_exactly_the_cells_whose_closed_boxes_touch_a_triangle_are_marked(mesh, 
     assert voxelise(mesh, cell, origin=(0, 0, 0)).cells.tolist() == [list(place) for place in sorted(expected)]
 
 
+@settings(max_examples=30)
 @given(meshes(most=4, corners=points3), points3, st.floats(5.0, 50.0))
 def test_no_touched_cell_is_missing_wherever_the_lattice_lies(mesh, origin, cell):
     voxels = voxelise(mesh, cell, origin=origin)

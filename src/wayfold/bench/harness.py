@@ -131,8 +131,10 @@ def same_costs(expected: Any, *, relative: float) -> Callable[[str, Any], None]:
 
     def check(name: str, answer: Any) -> None:
         got = np.asarray(answer, dtype=float)
+        if got.shape != np.shape(expected):
+            raise WrongAnswerError(f"{name} gave {got.size} answers to {np.size(expected)} queries")
         wrong = ~np.isclose(got, expected, rtol=relative, atol=0)
-        if got.shape != np.shape(expected) or wrong.any():
+        if wrong.any():
             at = int(np.argmax(wrong))
             raise WrongAnswerError(f"{name} answered {got[at]!r} for query {at}, where {expected[at]!r} is right")
 

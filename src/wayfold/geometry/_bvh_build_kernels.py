@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import inline, kernel_with_memory
 from wayfold.geometry._bvh_kernels import STACK_SIZE
 
 # Below this depth the builder halves ranges without looking, so that no tree of up to 2**31 triangles is deeper than
@@ -101,7 +101,7 @@ def _push(waiting, row, node, first, last, depth):
     waiting[row, 3] = depth
 
 
-@kernel
+@kernel_with_memory
 def build_boxes(boxes, order, bounds, links):
     """Build the tree top-down by the surface area heuristic (binned, Wald 2007); return its number of nodes.
 

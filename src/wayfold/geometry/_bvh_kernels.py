@@ -1,6 +1,6 @@
 """A tree of boxes over triangles: the queries that other rooms' kernels may call, and their batch forms.
 
-Each query kernel takes the `Boxes`, a `Stack` from `make_stack` (one for each thread, reused between queries) and
+Each query kernel takes the `Boxes`, a `Stack` (one for each thread, reused between queries) and
 points as ``(x, y, z)`` tuples of float64; it allocates nothing. Ties go to the lower triangle number.
 """
 
@@ -13,6 +13,7 @@ from wayfold._jit import inline, kernel
 from wayfold.geometry._kernels import (
     closest_on_triangle,
     distance2,
+    dot,
     ray_frame,
     ray_triangle,
     segment_triangle2,
@@ -40,12 +41,6 @@ class Stack(NamedTuple):
 
     nodes: np.ndarray  # (STACK_SIZE,) int32
     keys: np.ndarray  # (STACK_SIZE,) float64
-
-
-@inline
-def make_stack():
-    """A new `Stack`; one serves any number of queries in one thread."""
-    return Stack(np.empty(STACK_SIZE, np.int32), np.empty(STACK_SIZE, np.float64))
 
 
 @inline
@@ -77,16 +72,20 @@ def _enter(tree, node, origin, inverse, grown, limit):
 
 
 @inline
-def _inverse(direction):
-    """One over each component; infinity over 0."""
-    return 1.0 / direction[0], 1.0 / direction[1], 1.0 / direction[2]
+def _inverse(direction, length):
+    """`length` over each component; infinity over 0."""
+    return length / direction[0], length / direction[1], length / direction[2]
 
 
 @kernel
 def ray_nearest(tree, stack, origin, direction, limit):
-    """First triangle that the ray ``origin + t * direction``, 0 <= t <= limit, meets: (t, triangle), or (inf, -1)."""
-    frame = ray_frame(direction)
-    inverse = _inverse(direction)
+    """First triangle that a ray meets up to `limit` metres away: (metres, triangle), or (inf, -1).
+
+    `direction` is not 0 and need not be a unit.
+    """
+    length = math.sqrt(dot(direction, direction))
+    frame = ray_frame(direction, length)
+    inverse = _inverse(direction, length)
     best, found = limit, -1
     stack.nodes[0] = 0
     stack.keys[0] = _enter(tree, 0, origin, inverse, 0.0, best)
@@ -123,8 +122,8 @@ def ray_nearest(tree, stack, origin, direction, limit):
 def any_hit(tree, stack, p, q):
     """Whether the closed segment from `p` to `q` meets a triangle."""
     direction = subtract(q, p)
-    frame = ray_frame(direction)
-    inverse = _inverse(direction)
+    frame = ray_frame(direction, 1.0)
+    inverse = _inverse(direction, 1.0)
     stack.nodes[0] = 0
     depth = 1
     while depth > 0:
@@ -148,7 +147,7 @@ def any_hit(tree, stack, p, q):
 def capsule_clear(tree, stack, p, q, radius):
     """Whether every triangle is further than `radius` from the segment from `p` to `q`."""
     direction = subtract(q, p)
-    inverse = _inverse(direction)
+    inverse = _inverse(direction, 1.0)
     stack.nodes[0] = 0
     depth = 1
     while depth > 0:
@@ -219,12 +218,13 @@ def nearest_triangle(tree, stack, p, limit2):
 
 @kernel
 def collect_hits(tree, stack, origin, direction, limit, distances, triangles):
-    """Number of triangles that the ray meets for 0 <= t <= limit; the arrays get them sorted by (t, number).
+    """Number of triangles that a ray meets up to `limit` metres away; the arrays get them sorted by (metres, number).
 
     `distances` float64 and `triangles` int32 have as many rows as there is room for, 0 to count only.
     """
-    frame = ray_frame(direction)
-    inverse = _inverse(direction)
+    length = math.sqrt(dot(direction, direction))
+    frame = ray_frame(direction, length)
+    inverse = _inverse(direction, length)
     hits = 0
     stack.nodes[0] = 0
     depth = 1
@@ -257,12 +257,11 @@ def collect_hits(tree, stack, origin, direction, limit, distances, triangles):
 
 
 @kernel
-def collect_overlapping(tree, low, high, triangles):
+def collect_overlapping(tree, stack, low, high, triangles):
     """Number of triangles that touch the closed box from `low` to `high` (tuples); `triangles` gets them unsorted.
 
     `triangles` int32 has as many rows as there is room for, 0 to count only.
     """
-    stack = make_stack()
     found = 0
     stack.nodes[0] = 0
     depth = 1
@@ -295,25 +294,23 @@ def _row(points, row):
 
 
 @kernel
-def batch_rays(tree, origins, directions, limits, first, last, distances, triangles):
-    """`ray_nearest` for rows `first` to `last` of (q, 3) float64 rays with limits (q,) float64 on t.
+def batch_rays(tree, stack, origins, directions, limit, first, last, distances, triangles):
+    """`ray_nearest` for rows `first` to `last` of (q, 3) float64 rays.
 
-    `distances` (q,) float64, still in units of t, and `triangles` (q,) int32 are set.
+    `distances` (q,) float64 and `triangles` (q,) int32 are set.
     """
-    stack = make_stack()
     for row in range(first, last):
-        t, triangle = ray_nearest(tree, stack, _row(origins, row), _row(directions, row), limits[row])
+        t, triangle = ray_nearest(tree, stack, _row(origins, row), _row(directions, row), limit)
         distances[row] = t
         triangles[row] = triangle
 
 
 @kernel
-def batch_hits(tree, origins, directions, limits, offsets, first, last, counts, distances, triangles):
+def batch_hits(tree, stack, origins, directions, limit, offsets, first, last, counts, distances, triangles):
     """`collect_hits` for rows `first` to `last`; row k has the room from ``offsets[k]`` to ``offsets[k + 1]``.
 
     `counts` (q,) int64 is set; `offsets` (q + 1,) int64 is all 0 in the pass that only counts.
     """
-    stack = make_stack()
     for row in range(first, last):
         begin, end = offsets[row], offsets[row + 1]
         counts[row] = collect_hits(
@@ -321,35 +318,32 @@ def batch_hits(tree, origins, directions, limits, offsets, first, last, counts, 
             stack,
             _row(origins, row),
             _row(directions, row),
-            limits[row],
+            limit,
             distances[begin:end],
             triangles[begin:end],
         )
 
 
 @kernel
-def batch_visible(tree, starts, ends, first, last, visible):
+def batch_visible(tree, stack, starts, ends, first, last, visible):
     """Set `visible` (q,) bool for the segments `first` to `last` between rows of (q, 3) float64 points."""
-    stack = make_stack()
     for row in range(first, last):
         visible[row] = not any_hit(tree, stack, _row(starts, row), _row(ends, row))
 
 
 @kernel
-def batch_clear(tree, starts, ends, radius, first, last, clear):
+def batch_clear(tree, stack, starts, ends, radius, first, last, clear):
     """Set `clear` (q,) bool for the capsules `first` to `last` between rows of (q, 3) float64 points."""
-    stack = make_stack()
     for row in range(first, last):
         clear[row] = capsule_clear(tree, stack, _row(starts, row), _row(ends, row), radius)
 
 
 @kernel
-def batch_nearest(tree, points, limit2, first, last, distances, triangles, closest):
+def batch_nearest(tree, stack, points, limit2, first, last, distances, triangles, closest):
     """`nearest_triangle` for rows `first` to `last` of `points` (q, 3) float64.
 
     `distances` (q,) float64, `triangles` (q,) int32 and `closest` (q, 3) float64 are set.
     """
-    stack = make_stack()
     for row in range(first, last):
         away, triangle, point = nearest_triangle(tree, stack, _row(points, row), limit2)
         distances[row] = math.sqrt(away)

@@ -57,10 +57,11 @@ def _rotate(p, axis):
 
 
 @inline
-def ray_frame(direction):
+def ray_frame(direction, length):
     """What `ray_triangle` needs of a ray's direction: (axis, shear x, shear y, scale).
 
-    `axis` is the coordinate in which the direction is longest; the shears turn the ray into that axis.
+    `axis` is the coordinate in which the direction is longest; the shears turn the ray into that axis. Parameters on
+    the ray are counted so that the direction is `length` long: its true length gives metres, 1 gives multiples of it.
     """
     axis = 0
     if abs(direction[1]) > abs(direction[0]):
@@ -68,14 +69,14 @@ def ray_frame(direction):
     if abs(direction[2]) > max(abs(direction[0]), abs(direction[1])):
         axis = 2
     x, y, z = _rotate(direction, axis)
-    return axis, x / z, y / z, 1.0 / z
+    return axis, x / z, y / z, length / z
 
 
 @inline
 def ray_triangle(origin, frame, a, b, c):
-    """Parameter t >= 0 at which the ray ``origin + t * direction`` meets the closed triangle; infinity for none.
+    """Parameter t >= 0 at which a ray from `origin` meets the closed triangle; infinity for none.
 
-    `frame` is ``ray_frame(direction)``; a direction without length meets nothing, nor does a ray that lies in the plane
+    `frame` is the `ray_frame` of its direction; one without length meets nothing, nor does a ray that lies in the plane
     of the triangle. This is the watertight test of Woop, Benthin and Wald (2013) in float64: each corner is sheared on
     its own, so two triangles see the same corner in the same place, and the sign of an edge function is either right or
     0 (rounding is monotonic), which counts as a hit. A ray through a shared edge or corner therefore hits at least one
@@ -106,7 +107,7 @@ def segment_triangle(p, q, a, b, c):
 
     As `ray_triangle`: a segment in the plane of the triangle does not meet it.
     """
-    t = ray_triangle(p, ray_frame(subtract(q, p)), a, b, c)
+    t = ray_triangle(p, ray_frame(subtract(q, p), 1.0), a, b, c)
     return t if t <= 1.0 else math.inf
 
 

@@ -54,10 +54,7 @@ def orientation(ax, ay, bx, by, cx, cy):
         dy, dy_low = _two_sum(ay, -cy)
         dx, dx_low = _two_sum(bx, -cx)
         right, right_low = _wide_product(dy, dy_low, dx, dx_low)
-        low, rest = _two_sum(left_low, -right_low)
-        determinant = (left - right) + low
-        if determinant == 0.0:
-            determinant = rest
+        determinant = (left - right) + (left_low - right_low)
     if determinant > 0.0:
         return 1
     return -1 if determinant < 0.0 else 0

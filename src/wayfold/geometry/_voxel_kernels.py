@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import inline, kernel, kernel_with_memory
 
 _DIGIT_BITS = 11  # of the radix sort: its counters stay in the fastest cache
 _MOST_CORNERS = 8  # a triangle cut by four planes has at most seven
@@ -46,10 +46,10 @@ def _cell_range(polygon, count, axis, slack):
     for k in range(1, count):
         low = min(low, polygon[k, axis])
         high = max(high, polygon[k, axis])
-    return math.ceil(low - slack) - 1, math.floor(high + slack)
+    return math.floor(low - slack), math.floor(high + slack)
 
 
-@kernel
+@kernel_with_memory
 def touched_cells(corners, slack, low, shape, offsets, first, last, counts, codes):
     """Cells that triangles `first` to `last` of `corners` (m, 3, 3) float64 come within `slack` cells of.
 
@@ -89,7 +89,7 @@ def touched_cells(corners, slack, low, shape, offsets, first, last, counts, code
         counts[number] = found
 
 
-@kernel
+@kernel_with_memory
 def sort_codes(codes, spare, limit):
     """Sort `codes` (k,) int64, all from 0 to below `limit`; return the sorted one of the two arrays, both overwritten.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayfold.geometry import _bvh_kernels, polygon
-from wayfold.geometry.bvh import TriangleIndex
+from wayfold.geometry.bvh import TriangleIndex, new_stack
 from wayfold.geometry.mesh import Mesh
 from wayfold.geometry.voxels import voxelise
 
@@ -22,7 +22,7 @@ def warm() -> None:
     index.nearest(corners, workers=1)
     index.overlapping(corners[0], corners[0])
     # The kernels that others call are compiled into their callers; called from here they are also kept on their own.
-    stack = _bvh_kernels.Stack(np.empty(_bvh_kernels.STACK_SIZE, np.int32), np.empty(_bvh_kernels.STACK_SIZE))
+    stack = new_stack()
     above, middle, down = (0.2, 0.2, 1.0), (0.2, 0.2, 0.0), (0.0, 0.0, -1.0)
     _bvh_kernels.ray_nearest(index.tree, stack, above, down, np.inf)
     _bvh_kernels.any_hit(index.tree, stack, above, middle)
