@@ -258,5 +258,4 @@ def _map_array(file: File, name: str, entry: Any, data: NDArray[np.uint8], verif
         raise FormatError(f"array {name!r} has {len(data) - start} bytes, which is not what shape {shape} takes", file)
     if verify and _digest(data) != entry["sha256"]:
         raise FormatError(f"array {name!r} does not match its checksum: the file was altered", file)
-    array = data[start:].view(dtype).reshape(shape) if len(data) > start else np.empty(shape, dtype)
-    return array
+    return data[start:].view(dtype).reshape(shape) if len(data) > start else np.empty(shape, dtype)

@@ -54,13 +54,9 @@ def _choose_split(boxes, order, first, last, low, high, bin_low, bin_high, bin_c
         count = 0
         for k in range(BINS - 1, 0, -1):
             count += bin_count[k]
-            if k < BINS - 1:
-                for d in range(3):
-                    bin_low[BINS, d] = min(bin_low[BINS, d], bin_low[k, d])
-                    bin_high[BINS, d] = max(bin_high[BINS, d], bin_high[k, d])
-            else:
-                bin_low[BINS] = bin_low[k]
-                bin_high[BINS] = bin_high[k]
+            for d in range(3):
+                bin_low[BINS, d] = min(bin_low[BINS, d], bin_low[k, d])
+                bin_high[BINS, d] = max(bin_high[BINS, d], bin_high[k, d])
             right_area[k] = _half_area(bin_low[BINS], bin_high[BINS]) * count if count else math.inf
         count = 0
         for k in range(1, BINS):
