@@ -1,1 +1,86 @@
-"""Procedural worlds: the same place for the same seed."""
+"""Procedural worlds: the same place for the same seed.
+
+Meshes for walkers, climbers and flyers (`city`, `dungeon`, `islands`), floor plans (`maze`, `rooms`) and the weighted
+scenes of the indicative-routes paper (`scene1`, `forest`, `zigzag`). Each is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from wayfold.errors import ParameterError
+
+_HOME = {
+    "city": "_city",
+    "dungeon": "_dungeon",
+    "forest": "_forest",
+    "islands": "_islands",
+    "maze": "_plans",
+    "rooms": "_plans",
+    "scene1": "_scenes",
+    "zigzag": "_scenes",
+    "Plan": "_plans",
+    "Scene": "_scenes",
+}
+
+NAMES: tuple[str, ...] = ("city", "dungeon", "forest", "islands", "maze", "rooms", "scene1", "zigzag")
+"""Names that `make` knows."""
+
+__all__ = [
+    "NAMES",
+    "Plan",
+    "Scene",
+    "city",
+    "dungeon",
+    "forest",
+    "islands",
+    "make",
+    "maze",
+    "rooms",
+    "scene1",
+    "zigzag",
+]
+
+
+def make(name: str, **options: Any) -> Mesh | Plan | Scene:
+    """The sample called `name`, with the options of the function of that name.
+
+    Raises
+    ------
+    ParameterError
+        When there is no such sample, it has no such option, or an option is outside its limits.
+    """
+    if name not in NAMES:
+        raise ParameterError(f"unknown sample {name!r}: choose from {', '.join(NAMES)}")
+    function = __getattr__(name)
+    known = tuple(inspect.signature(function).parameters)
+    for option in options:
+        if option not in known:
+            choice = f"its options are {', '.join(known)}" if known else "it has none"
+            raise ParameterError(f"sample {name!r} has no option {option!r}: {choice}")
+    result: Mesh | Plan | Scene = function(**options)
+    return result
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from wayfold.geometry import Mesh
+    from wayfold.samples._city import city
+    from wayfold.samples._dungeon import dungeon
+    from wayfold.samples._forest import forest
+    from wayfold.samples._islands import islands
+    from wayfold.samples._plans import Plan, maze, rooms
+    from wayfold.samples._scenes import Scene, scene1, zigzag
