@@ -93,6 +93,20 @@ def test_a_read_only_install_without_a_cache_folder_works_quietly(tmp_path):
     assert result.stderr == ""
 
 
+def test_the_first_use_that_compiles_says_so_on_a_terminal(tmp_path):
+    pty = pytest.importorskip("pty")
+    code = "import wayfold; g = wayfold.Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]); g.path(0, 1); g.path(1, 0)"
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code], stderr=theirs, check=True, env=environment)
+    os.close(theirs)
+    said = os.read(ours, 4096).decode()
+    os.close(ours)
+    assert said.count("compiling for first use") == 1
+    quiet = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert quiet.stderr == ""
+
+
 def test_errors_say_where():
     assert str(FormatError("too short", "a.map", 3)) == "a.map:3: too short"
     assert str(FormatError("too short", "a.map")) == "a.map: too short"

@@ -57,6 +57,10 @@ def test_the_filtered_search_enters_only_nodes_with_an_allowed_label(world, data
     path = build(world).path(start, goal, labels=labels, allowed=sorted(allowed), algorithm=algorithm)
     assert path.cost == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert all(labels[node] in allowed for node in path.nodes[1:])
+    graph = build(world)
+    costs = [graph.distances(start, [goal], labels=labels, allowed=sorted(allowed))[0]]
+    costs.append(graph.paths([start], [goal], labels=labels, allowed=sorted(allowed)).costs[0])
+    assert costs == pytest.approx([expected, expected], rel=1e-9, abs=1e-9)
 
 
 @given(edge_lists(), st.data(), st.none() | st.floats(0, 50), st.booleans())

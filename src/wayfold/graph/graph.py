@@ -212,6 +212,8 @@ class Graph:
         goals: ArrayLike,
         *,
         motions: int | None = None,
+        labels: NDArray[Any] | None = None,
+        allowed: ArrayLike | None = None,
         budget: int | None = None,
         partial: bool = False,
         workers: int | None = None,
@@ -222,7 +224,7 @@ class Graph:
         ----------
         starts, goals : (q,) array_like of int
             Nodes; one of the two may be a single node that serves all queries.
-        motions, budget, partial
+        motions, labels, allowed, budget, partial
             As for `path`, for every query.
         workers : int, >= 1, optional
             Threads, all cores by default.
@@ -232,10 +234,11 @@ class Graph:
             raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
+        space = self._space(usable, labels, allowed)
         component = self.components(motions)
         possible = np.ones(first.size, np.bool_) if partial else component[first] == component[last]
         return searcher.many(
-            self._space(usable),
+            space,
             self._workspaces,
             np.ascontiguousarray(first),
             np.ascontiguousarray(last),
@@ -253,6 +256,8 @@ class Graph:
         targets: ArrayLike | None = None,
         *,
         motions: int | None = None,
+        labels: NDArray[Any] | None = None,
+        allowed: ArrayLike | None = None,
         limit: float | None = None,
         reverse: bool = False,
     ) -> NDArray[np.float64]:
@@ -263,7 +268,7 @@ class Graph:
         source : int, 0 to n - 1
         targets : (k,) array_like of int, optional
             The search stops when the last of these is settled. All nodes by default.
-        motions : Motion bits, optional
+        motions, labels, allowed
             As for `path`.
         limit : float, >= 0, optional
             Nodes that cost more count as not reached, and the search does not go there.
@@ -279,7 +284,7 @@ class Graph:
         wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets"))
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         most = _kernels.UNLIMITED if limit is None or limit == np.inf else _check.number(limit, "limit", low=0.0)
-        space = (self.reversed() if reverse else self)._space(usable)
+        space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         marks = searcher.NO_NODES if wanted is None else wanted
         state, *_ = searcher.run(
             self._workspaces,

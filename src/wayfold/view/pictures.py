@@ -88,6 +88,24 @@ def draw_edges(axes: Axes, graph: Graph) -> None:
     axes.autoscale()
 
 
+def draw_marks(axes: Axes, points: NDArray[Any], cell: float, colour: str, *, alpha: float = 0.35) -> None:
+    """A see-through square of side `cell` for each point, as one image: any number of them is drawn at once."""
+    from matplotlib.colors import to_rgb
+
+    if not len(points):
+        return
+    low = points.min(axis=0)
+    columns, rows = np.rint((points - low) / cell).astype(int).T
+    picture = np.zeros((rows.max() + 1, columns.max() + 1, 4))
+    picture[rows, columns] = (*to_rgb(colour), alpha)
+    high = low + cell * np.array([columns.max(), rows.max()])
+    extent = (low[0] - cell / 2, high[0] + cell / 2, low[1] - cell / 2, high[1] + cell / 2)
+    limits = axes.get_xlim(), axes.get_ylim()
+    axes.imshow(picture, origin="lower", extent=extent, interpolation="nearest")
+    axes.set_xlim(limits[0])
+    axes.set_ylim(limits[1])
+
+
 def top_heights(mesh: Mesh, cell: float) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Height of the highest surface below the sky and its triangle, sampled at cell centres.
 
@@ -104,3 +122,68 @@ def top_heights(mesh: Mesh, cell: float) -> tuple[NDArray[np.float64], NDArray[n
     distances, triangles = TriangleIndex(mesh).rays(origins, down)
     heights = np.where(triangles >= 0, origins[:, 2] - distances, np.nan)
     return heights.reshape(len(y), len(x)), triangles.reshape(len(y), len(x))
+
+
+def draw_mesh(axes: Axes, mesh: Mesh, *, pixels: int = 900) -> None:
+    """A mesh seen from above, in the colours of its materials, lit from the north-west.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    pixels : int, >= 16
+        Samples along its longer side.
+    """
+    low, high = mesh.bounds
+    cell = float(max(high[:2] - low[:2])) / pixels
+    heights, triangles = top_heights(mesh, cell)
+    normals = np.where((triangles >= 0)[..., None], mesh.normals[triangles], (0.0, 0.0, 1.0))
+    light = np.array([-0.4, 0.5, 0.77])
+    shade = 0.55 + 0.45 * np.clip(normals @ (light / np.linalg.norm(light)), 0.0, 1.0)
+    # What rises above its surroundings casts a soft shadow: compare with the height a few metres towards the light.
+    step = max(1, round(3.0 / cell))
+    higher = np.roll(heights, (-step, step), axis=(0, 1)) - heights
+    shade *= 1.0 - 0.25 * np.clip(np.nan_to_num(higher) / 6.0, 0.0, 1.0)
+    colours = _material_colours(mesh)[np.where(triangles >= 0, _materials(mesh)[triangles], -1)]
+    picture = np.clip(colours * shade[..., None], 0.0, 1.0)
+    extent = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
+    axes.imshow(picture, origin="lower", extent=extent, interpolation="nearest")
+
+
+_COLOURS = {
+    "ground": "#e8e2d0",
+    "grass": "#b9d3a0",
+    "park": "#b9d3a0",
+    "sand": "#ecdcae",
+    "beach": "#ecdcae",
+    "rock": "#b8aea2",
+    "cliff": "#b8aea2",
+    "road": "#c9c6c0",
+    "kerb": "#d8d4cc",
+    "pavement": "#e6e1d6",
+    "water": "#8fbfe0",
+    "wall": "#a89f91",
+    "roof": "#c98f6f",
+    "terrace": "#cdb9a2",
+    "stairs": "#d8b98a",
+    "bridge": "#cbb08b",
+    "tunnel": "#a9a59c",
+    "ceiling": "#a9a59c",
+    "tree": "#6f9a5b",
+    "trunk": "#7a6248",
+    "rail": "#8d8579",
+    "lamp": "#6b6b6b",
+}
+_OTHER = "#d9d3c7"
+
+
+def _materials(mesh: Mesh) -> NDArray[np.int32]:
+    return np.zeros(len(mesh), np.int32) if mesh.materials is None else mesh.materials
+
+
+def _material_colours(mesh: Mesh) -> NDArray[np.float64]:
+    """A colour for each material number, and white as the last, for where there is nothing."""
+    from matplotlib.colors import to_rgb
+
+    count = int(_materials(mesh).max()) + 1
+    names = (*mesh.material_names, *[""] * count)[:count]
+    return np.array([to_rgb(_COLOURS.get(name, _OTHER)) for name in names] + [(1.0, 1.0, 1.0)])
