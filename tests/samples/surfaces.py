@@ -1,4 +1,4 @@
-"""A rough walker, independent of the package: heights of up-facing triangles over a grid, joined where steps are small."""
+"""A rough walker, independent of the package: sampled heights of up-facing triangles, joined by small steps."""
 
 from dataclasses import dataclass
 
@@ -56,11 +56,11 @@ def sample(mesh, spacing=0.5, step=0.5, slope=45.0):
 
 
 def _join(cell, height, step):
-    """Component of each sample over neighbours to the right and above, and over coincident samples of one point."""
+    """Component of each sample over its eight neighbours, and over coincident samples of one point."""
     stride = int(cell[:, 1].max() - cell[:, 1].min()) + 3
     key = (cell[:, 0] - cell[:, 0].min()) * stride + (cell[:, 1] - cell[:, 1].min())
     links = []
-    for shift in (0, 1, stride):
+    for shift in (0, 1, stride - 1, stride, stride + 1):
         first = np.searchsorted(key, key + shift, side="left")
         last = np.searchsorted(key, key + shift, side="right")
         for k in range(int((last - first).max())):

@@ -40,12 +40,13 @@ def subdivide(points: ArrayLike, pieces: ArrayLike) -> Array:
     edge = np.repeat(np.arange(len(ring)), count)
     along = (np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)) / count[edge]
     following = np.roll(ring, -1, axis=0)
-    return ring[edge] * (1 - along)[:, None] + following[edge] * along[:, None]
+    return np.asarray(ring[edge] * (1 - along)[:, None] + following[edge] * along[:, None])
 
 
 def ring_of(polygon: Any) -> Array:
     """Exterior of a polygon, counter-clockwise, (n, 2), without the repeated last point."""
-    return np.asarray(shapely.get_coordinates(shapely.orient_polygons(polygon).exterior))[:-1]
+    ring: Array = np.asarray(shapely.get_coordinates(shapely.orient_polygons(polygon).exterior))
+    return np.ascontiguousarray(ring[:-1])
 
 
 class Builder:
@@ -92,7 +93,7 @@ class Builder:
         q = [corner + c for corner in p]
         for k in range(4):
             self.quads(p[k], p[(k + 1) % 4], q[(k + 1) % 4], q[k], material)
-        self.quads(*q, material)
+        self.quads(q[0], q[1], q[2], q[3], material)
         if skip != "bottom":
             self.quads(p[3], p[2], p[1], p[0], material)
 
@@ -113,13 +114,16 @@ class Builder:
         if taper == 0.0:
             self.triangles(np.stack([low, low[:, following], middle], axis=2), material)
             return
-        flat = (p.reshape(-1, 3) for p in (low, low[:, following], top[:, following], top))
-        self.quads(*flat, material)
+        a, b, c, d = (p.reshape(-1, 3) for p in (low, low[:, following], top[:, following], top))
+        self.quads(a, b, c, d, material)
         self.triangles(np.stack([middle, top, top[:, following]], axis=2), material)
 
     def polygon(self, polygon: Any, height: Height, material: str, *, up: bool = True) -> None:
         """A shapely polygon or multipolygon, with holes, draped over `height`; no point is added to its edges."""
-        faces = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
+        # rounding to the mesh's own grain closes slivers that no triangulation could cover
+        clean = shapely.get_parts(shapely.set_precision(polygon, _GRAIN))
+        clean = clean[shapely.area(clean) > _GRAIN]
+        faces = shapely.get_parts(shapely.constrained_delaunay_triangles(clean))
         if len(faces) == 0:
             return
         flat = shapely.get_coordinates(faces).reshape(-1, 4, 2)[:, :3]

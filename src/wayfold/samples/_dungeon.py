@@ -1,4 +1,4 @@
-"""Dungeons: rooms and corridors cut out of rock on several floors, joined by stairs; all of it can be reached on foot."""
+"""Dungeons: rooms and corridors cut out of rock on several floors, joined by stairs, all reached on foot."""
 
 from __future__ import annotations
 
@@ -181,7 +181,8 @@ def _slabs(build: Builder, cells: Cells, height: float, material: str, *, up: bo
     x0, y0, x1, y1 = boxes.T
     z = np.full(len(boxes), height)
     ring = [np.column_stack(p) for p in ((x0, y0, z), (x1, y0, z), (x1, y1, z), (x0, y1, z))]
-    build.quads(*(ring if up else ring[::-1]), material)
+    a, b, c, d = ring if up else ring[::-1]
+    build.quads(a, b, c, d, material)
 
 
 def _rectangles(cells: Cells) -> list[tuple[int, int, int, int]]:
@@ -222,10 +223,7 @@ def _wall_runs(build: Builder, border: Cells, axis: int, way: int, low: float, h
     # the rock lies on the far side: a wall is seen from the right of its run
     if (way > 0) != (axis == 0):
         ends.reverse()
-    points = []
-    for end in ends:
-        points.append(np.column_stack([end, offset] if axis == 0 else [offset, end]))
-    a, b = points
+    a, b = (np.column_stack([end, offset] if axis == 0 else [offset, end]) for end in ends)
     heights = [np.full((len(a), 1), z) for z in (low, high)]
     build.quads(
         np.hstack([a, heights[0]]),

@@ -1,4 +1,4 @@
-"""The forest of the indicative-routes paper (003, section 7.2): a path through bushes, with puddles, trees and a view."""
+"""The forest of the indicative-routes paper (003, section 7.2): a path with puddles, trees and a view."""
 
 from __future__ import annotations
 

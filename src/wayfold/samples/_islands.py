@@ -7,6 +7,7 @@ sails reaches all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import shapely
@@ -39,7 +40,7 @@ class _Island:
 
     @property
     def angle(self) -> Array:
-        return np.arange(_SPOKES) * (2 * np.pi / _SPOKES)
+        return np.asarray(np.arange(_SPOKES) * (2 * np.pi / _SPOKES), np.float64)
 
     def outline(self) -> Array:
         spoke = np.column_stack([np.cos(self.angle), np.sin(self.angle)])
@@ -104,7 +105,7 @@ def _scatter(rng: np.random.Generator, size: Array, count: int) -> list[_Island]
         if any(np.hypot(*(centre - i.centre)) < 1.3 * (reach + i.radius.mean()) + 6 for i in group):
             continue
         wobble = sum(rng.uniform(0, 0.32 / k) * np.cos(k * angle + rng.uniform(0, 2 * np.pi)) for k in range(2, 6))
-        cliff = np.clip(np.cos(angle - rng.uniform(0, 2 * np.pi)) * 3 - 1, 0, 1) * rng.uniform(0, 9)
+        cliff = np.clip(np.cos(angle - rng.uniform(0, 2 * np.pi)) * 3 - 1, 0, 1) * min(9.0, 0.2 * reach) * rng.random()
         group.append(_Island(centre, reach * (1 + wobble), _SHORE + cliff, float(reach * rng.uniform(0.12, 0.25)), []))
     return group
 
@@ -138,7 +139,7 @@ def _land(build: Builder, rng: np.random.Generator, island: _Island) -> None:
     shore, near = island.shore.copy(), np.zeros(_SPOKES)
     for head in island.heads:
         off = np.abs((angle - head + np.pi) % (2 * np.pi) - np.pi) * island.radius
-        near = np.maximum(near, np.clip(2.2 - off / 5.0, 0.0, 1.0))
+        near = np.maximum(near, np.clip(1.5 - off / 12.0, 0.0, 1.0))
     shore = shore * (1 - near) + _HEAD * near
     edge = island.outline()
     shares = np.array([0.0, 0.08, 0.2, 0.35, 0.5, 0.65, 0.8, 0.92])
@@ -152,7 +153,7 @@ def _land(build: Builder, rng: np.random.Generator, island: _Island) -> None:
         rim = shore + (_HEAD - shore) * np.clip(share / 0.7, 0, 1)
         height = rim * (1 - smooth) + top * smooth + rough
         rings.append(np.column_stack([edge + (island.centre - edge) * share, height]))
-    for k, (outer, inner) in enumerate(zip(rings[:-1], rings[1:], strict=True)):
+    for k, (outer, inner) in enumerate(pairwise(rings)):
         build.strip(outer, inner, "sand" if k < 2 else "grass", closed=True)
     build.fan([*island.centre, top], rings[-1], "grass")
     deep = rings[0].copy()
@@ -168,7 +169,7 @@ def _trees(build: Builder, rng: np.random.Generator, rings: list[Array], near: A
     keep = near[spoke] == 0
     foot = np.array([rings[r][s] for r, s in zip(ring[keep], spoke[keep], strict=True)]).reshape(-1, 3)
     build.prisms(foot - [0, 0, 0.3], 0.2, 3.0, 4, "trunk")
-    build.prisms(foot + [0, 0, 2.6], rng.uniform(1.2, 2.0, len(foot)), 3.5, 6, "tree", taper=0.0)
+    build.prisms(foot + np.array([0, 0, 2.6]), rng.uniform(1.2, 2.0, len(foot)), 3.5, 6, "tree", taper=0.0)
 
 
 def _bridge(build: Builder, first: _Island, second: _Island) -> None:

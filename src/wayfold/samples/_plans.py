@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,8 @@ def maze(width: int = 20, height: int = 20, seed: int = 0, *, cell: float = 2.0,
     walls = np.argwhere(inner & ~cells & ((rows + columns) % 2 == 1))
     opened = walls[rng.random(len(walls)) < loops]
     cells[opened[:, 0], opened[:, 1]] = True
-    row, column = np.nonzero(cells)
-    boxes = shapely.box(column * cell, row * cell, (column + 1) * cell, (row + 1) * cell)
+    y, x = np.nonzero(cells)
+    boxes = shapely.box(x * cell, y * cell, (x + 1) * cell, (y + 1) * cell)
     return _plan(shapely.union_all(boxes).simplify(0.0), cells)
 
 
@@ -125,13 +126,12 @@ def rooms(seed: int = 0, size: tuple[float, float] = (60.0, 36.0)) -> Plan:
     furniture: list[Any] = []
     bands = max(1, round(depth / 16.0))
     edges = np.linspace(0, depth, bands + 1)
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         middle = (low + high) / 2 + rng.uniform(-1, 1)
         for bottom, top, door_at in ((low, middle - hall / 2, "top"), (middle + hall / 2, high, "bottom")):
             _row_of_offices(rng, (hall, bottom, width - hall, top), door_at, wall, walls, doors, furniture)
     for x in (hall + 6.0, width - hall - 6.0):
-        for y in edges[1:-1]:
-            furniture.append(shapely.Point(x, y).buffer(0.45, quad_segs=2))
+        furniture += [shapely.Point(x, y).buffer(0.45, quad_segs=2) for y in edges[1:-1]]
     solid = shapely.union_all(walls).difference(shapely.union_all(doors))
     floor = box(0, 0, width, depth)
     free = floor.difference(shapely.union_all([solid, *furniture]), grid_size=1e-4)
@@ -153,7 +153,7 @@ def _row_of_offices(
     share = np.concatenate([[0.0], np.cumsum(rng.uniform(0.6, 1.5, count))])
     edges = left + share / share[-1] * (right - left)
     walls.append(box(left, bottom, right, top).difference(box(left + wall, bottom + wall, right - wall, top - wall)))
-    for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for k, (a, b) in enumerate(pairwise(edges)):
         door = rng.uniform(a + 0.6, max(a + 0.61, b - 1.6))
         y = top if door_at == "top" else bottom
         doors.append(box(door, y - 0.5, door + 1.0, y + 0.5))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +90,7 @@ def zigzag() -> Scene:
     regions = [(Polygon(np.vstack([upper, [[150, 50], [0, 50]]])), 20.0, "ground")]
     # the ground below falls into pieces between the lower bends, so that the triangles number as in the paper
     cuts = [0, 2, 4, 6, 8, 10, 12]
-    for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+    for first, last in pairwise(cuts):
         piece = lower[first : last + 1]
         regions.append((Polygon(np.vstack([piece, [[piece[-1, 0], 0.0], [piece[0, 0], 0.0]]])), 20.0, "ground"))
     regions.append((road, 2.0, "road"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ PAVEMENT = 3.2
 
 def build_blocks(site: Site, streets: Streets, plot_area: float) -> None:
     """Everything inside the kerbs of all blocks."""
-    inner = {number: _inner(face) for number, face in enumerate(streets.faces) if face.kind == "block"}
-    inner = {number: ring for number, ring in inner.items() if ring is not None}
+    insides = {number: _inner(face) for number, face in enumerate(streets.faces) if face.kind == "block"}
+    inner = {number: ring for number, ring in insides.items() if ring is not None}
     kinds = _zone(site, inner)
     crossings = _choose_crossings(site, streets, inner)
     for number, face in enumerate(streets.faces):
@@ -203,7 +204,7 @@ def _park(site: Site, inside: Any, wells: list[Any], kept: list[Any]) -> None:
         ring = edge + (middle - edge) * share
         lifted = base * (1 - share) + level * share + bump * (3 * share**2 - 2 * share**3)
         rings.append(np.column_stack([ring, lifted]))
-    for k, (outer, inner) in enumerate(zip(rings[:-2], rings[1:-1], strict=True)):
+    for k, (outer, inner) in enumerate(pairwise(rings[:-1])):
         build.strip(outer, inner, "pavement" if k == 0 else "grass", closed=True)
     build.fan(rings[-1][0], rings[-2], "grass")
     if pond:
@@ -246,7 +247,7 @@ def _square(site: Site, inside: Any, kept: list[Any]) -> list[Any]:
 def _podium(site: Site, inside: Any, kept: list[Any]) -> list[Any]:
     """A raised deck with towers on it; stairs lead up from every side that is long enough, a ramp along one."""
     deck = shrink(inside, 9.0)
-    if deck.is_empty:
+    if deck.is_empty or frame(deck)[3] < 20:
         return _built(site, inside, kept, 600.0)
     build, terrain = site.build, site.terrain
     low, high = site.ground(deck)

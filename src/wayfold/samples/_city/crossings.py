@@ -88,9 +88,9 @@ def _tunnel(build: Builder, crossing: Crossing) -> None:
     """Floor, ceiling and side walls below the street."""
     first, last, left = _ends(crossing)
     low = [np.array([*p, crossing.level]) for p in (first - left, last - left, last + left, first + left)]
-    high = [p + [0, 0, _HEADROOM] for p in low]
-    build.quads(*low, "tunnel")
-    build.quads(*high[::-1], "ceiling")
+    high = [p + np.array([0, 0, _HEADROOM]) for p in low]
+    build.quads(low[0], low[1], low[2], low[3], "tunnel")
+    build.quads(high[3], high[2], high[1], high[0], "ceiling")
     build.quads(low[1], low[0], high[0], high[1], "wall")
     build.quads(low[3], low[2], high[2], high[3], "wall")
 
@@ -107,16 +107,16 @@ def _well(site: Site, crossing: Crossing, side: int, way: Array, near: Array, fa
     lintel = top[1:3].copy()
     lintel[:, 2] = crossing.level + _HEADROOM
     # faces look into the pit
-    build.quads(bottom[1], bottom[0], top[0], top[1], "wall")
-    build.quads(bottom[3], bottom[2], top[2], top[3], "wall")
-    build.quads(lintel[1], lintel[0], top[1], top[2], "wall")
+    build.quads(bottom[0], bottom[1], top[1], top[0], "wall")
+    build.quads(bottom[2], bottom[3], top[3], top[2], "wall")
+    build.quads(lintel[0], lintel[1], top[2], top[1], "wall")
     build.quads(bottom[3], bottom[0], top[0], top[3], "wall")
     out = left / (_WIDE / 2) * 0.2
     run = far - near
     for corner, edge, thick in (
         (near + left, run, out),
         (near - left - out, run, out),
-        (near - left - out - way * 0.2, 2 * left + 2 * out, -way * -0.2),
+        (near - left - out - way * 0.2, 2 * left + 2 * out, way * 0.2),
     ):
         base = float(site.terrain.pavement(near[None])[0])
         far_base = float(site.terrain.pavement(far[None])[0])
@@ -133,4 +133,4 @@ def _span(build: Builder, crossing: Crossing) -> None:
     build.boxes(origin, ahead, side, [0, 0, 0.35], "bridge")
     rail = side / _WIDE * 0.15
     for corner in (origin, origin + side - rail):
-        build.boxes(corner + [0, 0, 0.35], ahead, rail, [0, 0, 1.1], "rail")
+        build.boxes(corner + np.array([0, 0, 0.35]), ahead, rail, [0, 0, 1.1], "rail")

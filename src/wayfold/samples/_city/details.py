@@ -55,7 +55,7 @@ def _stand_lamps(site: Site, spots: Array) -> int:
     before = site.build.count
     foot = lift(spots, site.terrain.pavement) - [0, 0, 0.2]
     site.build.prisms(foot, 0.1, 5.2, 3, "lamp")
-    site.build.prisms(foot + [0, 0, 5.2], 0.35, 0.5, 3, "lamp", taper=0.5)
+    site.build.prisms(foot + np.array([0, 0, 5.2]), 0.35, 0.5, 3, "lamp", taper=0.5)
     return site.build.count - before
 
 
@@ -73,8 +73,8 @@ def _roof_plant(site: Site, count: int) -> int:
     roofs = np.array([shapely.Polygon(ring) for ring, _ in site.roofs])
     good = shapely.contains(roofs[chosen], boxes)
     base = np.column_stack([origin, [site.roofs[k][1] for k in chosen]])[good]
-    edges = [np.where(np.arange(3) == axis, size[good], 0.0) for axis in range(3)]
-    site.build.boxes(base, *edges, "roof", skip="bottom")
+    u, v, w = (np.where(np.arange(3) == axis, size[good], 0.0) for axis in range(3))
+    site.build.boxes(base, u, v, w, "roof", skip="bottom")
     return site.build.count - before
 
 

@@ -94,7 +94,7 @@ def _reach(build: Builder, streets: Streets, left: Array, right: Array, low: int
 
 
 def _descents(build: Builder, start: Array, end: Array, rng: np.random.Generator) -> None:
-    """Stairs, or stairs and a ramp, along the quay wall from `start` to `end` (water on the left); railings elsewhere."""
+    """Stairs, or stairs and a ramp, along the quay wall from `start` to `end` (water on the left); railings."""
     length = float(np.hypot(*(end - start)))
     along = (end - start) / length
     water = np.array([-along[1], along[0]])
@@ -177,7 +177,7 @@ def _deck(build: Builder, lines: list[Array]) -> None:
         for end in (0, -1):
             corners = [foot[end], outer[end] * [1, 1, 0] + [0, 0, foot[end][2]], outer[end], top[end]]
             turned = corners if (end == 0) == (share == 0) else corners[::-1]
-            build.quads(*turned, "rail")
+            build.quads(turned[0], turned[1], turned[2], turned[3], "rail")
     across = (far[1] - near[1]) / breadth
     middle = (near[1] + near[4] + far[1] + far[4]) / 4
     for side in (-1, 1):

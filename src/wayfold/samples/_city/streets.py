@@ -1,6 +1,6 @@
 """The street network: a bent lattice of streets with avenues, merged blocks and diagonals, and the faces between.
 
-Every face (block, river reach, the outside) gets a corner at each of its nodes, set back from the middle of the streets.
+Every face (block, river reach, the outside) gets a corner at each of its nodes, set back from the streets.
 Carriageways are the bands between the corners of the two faces of an edge, crossings the polygons between the
 corners around a node: neighbours share their points, so there is no crack anywhere.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from shapely import Polygon
 
 from wayfold.samples._builder import Builder, lift
 from wayfold.samples._city.terrain import Terrain
@@ -80,19 +81,46 @@ def inset(ring: Array, widths: Array) -> Array:
     return np.where(straight[:, None], plain, meeting)
 
 
-def _lines(rng: np.random.Generator, length: float, pitch: float, margin: float) -> Array:
+def _lines(rng: np.random.Generator, length: float, pitch: float, margin: float, bend: float) -> Array:
     """Positions of the lattice lines from `margin` to `length` - `margin`, unevenly spaced about `pitch`."""
     count = max(1, round((length - 2 * margin) / pitch))
-    gaps = rng.uniform(0.72, 1.35, count)
+    gaps = 1 + bend * rng.uniform(-0.28, 0.35, count)
     return margin + np.concatenate([[0.0], np.cumsum(gaps) / gaps.sum()]) * (length - 2 * margin)
 
 
 def make_streets(
     rng: np.random.Generator, size: tuple[float, float], pitch: float, river: bool, *, cut: float
 ) -> Streets:
-    """Lay out a network over ``size[0]`` x ``size[1]`` metres; the outer streets touch its border exactly."""
+    """Lay out a network over ``size[0]`` x ``size[1]`` metres; the outer streets touch its border exactly.
+
+    A layout in which the streets leave no room for a block is drawn again, each time with fewer bends.
+    """
+    streets = _draw(rng, size, pitch, river, cut, 1.0)
+    for bend in (1.0, 0.7, 0.4, 0.0):
+        if _sound(streets):
+            break
+        streets = _draw(rng, size, pitch, river, cut, bend)
+    return streets
+
+
+def _sound(streets: Streets) -> bool:
+    """Whether every side of every face runs along its street, and every face has room inside."""
+    for face in streets.faces:
+        ring = streets.points[face.nodes]
+        side, street = (np.roll(points, -1, axis=0) - points for points in (face.corners, ring))
+        if (np.einsum("ij,ij->i", side, street) <= 0).any():
+            return False
+        if face.kind == "block" and not (Polygon(face.corners).is_valid and Polygon(face.corners).area > 60):
+            return False
+    return True
+
+
+def _draw(
+    rng: np.random.Generator, size: tuple[float, float], pitch: float, river: bool, cut: float, bend: float
+) -> Streets:
+    """One network; `bend` (0 to 1) is how uneven and crooked it is."""
     margin = 5.0
-    x, y = _lines(rng, size[0], pitch, margin), _lines(rng, size[1], pitch, margin)
+    x, y = _lines(rng, size[0], pitch, margin, bend), _lines(rng, size[1], pitch, margin, bend)
     columns, rows = len(x) - 1, len(y) - 1
     channel = -1
     if river and columns >= 3:
@@ -103,7 +131,7 @@ def make_streets(
         half[[0, -1]] = margin
     if channel >= 0:
         half_x[channel : channel + 2] = 5.0
-    points = _bend(rng, x, y, channel)
+    points = _bend(rng, x, y, channel, bend)
     streets = Streets(points, {}, columns, rows, channel, cut=cut)
     widths = streets.widths
     for row in range(rows + 1):
@@ -117,7 +145,8 @@ def make_streets(
     if channel >= 0:
         taken[:, channel] = True
         _bridge(rng, streets)
-    _diagonal(rng, streets, taken)
+    if bend > 0:
+        _diagonal(rng, streets, taken)
     _merge(rng, streets, taken)
     _trace(streets)
     return streets
@@ -133,7 +162,7 @@ def _widen(x: Array, channel: int, width: float) -> Array:
     return np.asarray(x[0] + np.concatenate([[0.0], np.cumsum(gaps)]))
 
 
-def _bend(rng: np.random.Generator, x: Array, y: Array, channel: int) -> Array:
+def _bend(rng: np.random.Generator, x: Array, y: Array, channel: int, bend: float) -> Array:
     """Lattice nodes, pushed off their lines by long waves and a little at random; the border stays straight."""
     grid_x, grid_y = np.meshgrid(x, y)
     small = min(np.diff(x).min(), np.diff(y).min())
@@ -141,11 +170,11 @@ def _bend(rng: np.random.Generator, x: Array, y: Array, channel: int) -> Array:
     phase = rng.uniform(0, 2 * np.pi, 4)
     u, v = (grid_x - x[0]) / span_x, (grid_y - y[0]) / span_y
     free_x, free_y = np.clip(4 * u * (1 - u), 0, 1), np.clip(4 * v * (1 - v), 0, 1)
-    sway = 0.55 * small
+    sway = 0.55 * small * bend
     # one wave for all columns keeps neighbouring lines apart; it also makes the river meander
     push_x = sway * np.sin(2 * np.pi * 1.3 * v + phase[0]) + 0.4 * sway * np.sin(2 * np.pi * 3.1 * v + phase[1])
     push_y = sway * np.sin(2 * np.pi * 1.1 * u + phase[2]) + 0.4 * sway * np.sin(2 * np.pi * 2.7 * u + phase[3])
-    jitter = rng.uniform(-0.09, 0.09, (2, *grid_x.shape)) * small
+    jitter = rng.uniform(-0.09, 0.09, (2, *grid_x.shape)) * small * bend
     if channel >= 0:
         jitter[0][:, channel : channel + 2] = 0.0
         jitter[1][:, channel + 1] = jitter[1][:, channel]
