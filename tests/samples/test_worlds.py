@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import shapely
-
 from tests.samples.surfaces import sample
+
 from wayfold import samples
 from wayfold.errors import ParameterError
 
@@ -19,6 +19,12 @@ def test_every_room_of_a_dungeon_is_reached_on_foot(seed, floors):
     assert layers.main[material(mesh, layers, "floor")].all()
     levels = np.unique(layers.heights[material(mesh, layers, "floor")].round(3))
     assert levels.tolist() == [4.25 * floor for floor in range(floors)]
+
+
+def test_the_smallest_dungeon_has_room_for_its_stairs():
+    mesh = samples.dungeon(0, 3, size=(24, 24))
+    layers = sample(mesh, spacing=0.25)
+    assert layers.main[material(mesh, layers, "floor")].all()
 
 
 def test_dungeon_rooms_have_ceilings_above_their_floors_and_walls_that_face_the_rooms():

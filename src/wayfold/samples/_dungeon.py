@@ -133,7 +133,11 @@ def _flight(rng: np.random.Generator, shape: tuple[int, int], side: int) -> _Roo
     """A stairwell: the flight with space around it, in the left or right half of the floor."""
     wide, tall = _STAIR_CELLS[0] + 8, _STAIR_CELLS[1] + 4
     half = shape[1] // 2
-    x = int(rng.integers(1, max(2, half - wide))) if side == 0 else int(rng.integers(half, shape[1] - wide - 1))
+    x = (
+        int(rng.integers(1, max(2, half - wide)))
+        if side == 0
+        else int(rng.integers(min(half, shape[1] - wide - 2), shape[1] - wide - 1))
+    )
     return _Room(x, int(rng.integers(1, shape[0] - tall - 1)), wide, tall)
 
 
