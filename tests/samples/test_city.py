@@ -4,8 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from tests.samples.surfaces import sample
 
+from tests.samples.surfaces import sample
 from wayfold import samples
 from wayfold.errors import ParameterError
 

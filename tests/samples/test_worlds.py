@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 import shapely
-from tests.samples.surfaces import sample
 
+from tests.samples.surfaces import sample
 from wayfold import samples
 from wayfold.errors import ParameterError
 
