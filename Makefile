@@ -27,7 +27,7 @@ test: $(VENV)/installed
 
 test-data: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make test-data DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
-	$(BIN)/pytest --data "$(DATA)" -m "data or long"
+	WAYFOLD_DATA="$(DATA)" $(BIN)/pytest -m "data or long"
 
 bench: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make bench DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }

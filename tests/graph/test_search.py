@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -121,6 +122,18 @@ def test_a_batch_gives_what_single_queries_give_with_any_number_of_threads(world
         assert single.status is serial[at].status
         assert single.cost == serial[at].cost
         np.testing.assert_array_equal(single.nodes, serial[at].nodes)
+
+
+def test_any_number_of_threads_may_query_one_graph():
+    rng = np.random.default_rng(5)
+    points = rng.random((400, 3)) * 50
+    edges = rng.integers(0, 400, (1600, 2))
+    graph = Graph.from_edges(points, edges)
+    queries = rng.integers(0, 400, (400, 2)).tolist()
+    expected = [Graph.from_edges(points, edges).path(*query).nodes.tolist() for query in queries]
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(lambda query: graph.path(*query).nodes.tolist(), queries))
+    assert answers == expected
 
 
 def star(leaves):

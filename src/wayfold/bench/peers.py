@@ -7,6 +7,7 @@ its answers are compared with scipy's Dijkstra before its time counts.
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.bench.harness import Comparison, Contender, compare, same_costs
+from wayfold.bench.harness import Comparison, Contender, WrongAnswerError, compare, same_costs
 from wayfold.errors import FormatError, MissingDependencyError
 from wayfold.formats import load_scen
 from wayfold.graph import Graph
@@ -90,9 +91,31 @@ def run(
         "edges": task.graph.num_edges,
         "queries": len(queries),
         "mean_cost": float(np.mean(expected)),
+        **overheads(task),
     }
     check = same_costs(expected, relative=_SAME)
     return compare(task.title, contenders, check, rounds=rounds, facts=facts, progress=progress)
+
+
+def overheads(task: Task, *, calls: int = 2000) -> dict[str, float]:
+    """What a call costs when there is nothing to search, in microseconds: a trivial query and an unreachable goal."""
+    graph = task.graph
+    start = int(task.starts[0])
+    labels = graph.components()
+    others = np.flatnonzero(labels != labels[start])
+    queries = {"trivial_query_us": start}
+    if len(others):
+        queries["unreachable_goal_us"] = int(others[0])
+    result = {}
+    for name, goal in queries.items():
+        path = graph.path(start, goal)
+        if path.found != (goal == start):
+            raise WrongAnswerError(f"{name} ended with {path.status.name}")
+        begin = time.perf_counter()
+        for _ in range(calls):
+            graph.path(start, goal)
+        result[name] = (time.perf_counter() - begin) / calls * 1e6
+    return result
 
 
 def _import(name: str) -> Any:

@@ -54,3 +54,5 @@ def report(comparison: harness.Comparison) -> None:
         for timing in comparison.timings
     ]
     print_table(title, ("", "ms a query", f"time / {comparison.timings[0].name}", "range"), rows)
+    extra = {name.removesuffix("_us"): value for name, value in facts.items() if name.endswith("_us")}
+    print("  " + ", ".join(f"{name.replace('_', ' ')} {value:.1f} us" for name, value in extra.items()) + "\n")
