@@ -19,15 +19,17 @@ _LAZY = {
     "Graph": "wayfold.graph",
     "Mesh": "wayfold.geometry",
     "DenseGrid": "wayfold.grid",
+    "Hierarchy": "wayfold.hierarchy",
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
 }
-_ROOMS = ("errors", "formats", "geometry", "graph", "grid", "samples")
+_ROOMS = ("errors", "formats", "geometry", "graph", "grid", "hierarchy", "samples")
 
 __all__ = [
     "Agent",
     "DenseGrid",
     "Graph",
+    "Hierarchy",
     "Mesh",
     "Motion",
     "Path",
@@ -39,6 +41,7 @@ __all__ = [
     "geometry",
     "graph",
     "grid",
+    "hierarchy",
     "load",
     "samples",
     "warmup",
@@ -60,11 +63,12 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from wayfold import errors, formats, geometry, graph, grid, samples
+    from wayfold import errors, formats, geometry, graph, grid, hierarchy, samples
     from wayfold._load import load
     from wayfold._warmup import warmup
     from wayfold.agent import Agent, Motion
     from wayfold.geometry import Mesh
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid
+    from wayfold.hierarchy import Hierarchy
     from wayfold.path import Path, Paths, Status

@@ -83,7 +83,11 @@ class _Cache(caching.FunctionCache):
 
     def save_overload(self, sig, data):
         try:
-            super().save_overload(sig, data)
+            try:
+                super().save_overload(sig, data)
+            except (EOFError, ImportError, AttributeError):  # an index of an earlier version names what is gone
+                self.flush()
+                super().save_overload(sig, data)
         except OSError:  # full or read-only: compiled code still works
             self.disable()
 

@@ -13,6 +13,7 @@ from wayfold.errors import FormatError
 _KINDS = {
     "graph": ("wayfold.graph", "Graph"),
     "dense-grid": ("wayfold.grid", "DenseGrid"),
+    "hierarchy": ("wayfold.hierarchy", "Hierarchy"),
 }
 
 

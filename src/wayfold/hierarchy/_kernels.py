@@ -1,0 +1,418 @@
+"""The levels as the searches see them, and the phases of a query (paper 002, section III.C).
+
+Nodes are numbered part by part, so that every part is a range of *places*; `order` leads back to the graph's numbers.
+The nodes at the ends of edges between parts are *portals*; they have numbers of their own, those of the highest level
+first, so that a search over the levels touches little memory. Nothing is inserted into or deleted from the levels: the
+start and the goal are linked to the portals of their parts in scratch memory of the query.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import implements, inline, kernel
+from wayfold.graph._kernels import (
+    FOUND,
+    HEAP_FULL,
+    UNLIMITED,
+    UNREACHABLE,
+    SearchState,
+    begin,
+    cost,
+    distance,
+    drop_top,
+    relax,
+    search,
+    sift_up,
+    slots,
+    target,
+)
+
+NO_ROOM = 5  # a path does not fit: the caller gives more room and asks again
+AHEAD, BEHIND = 0, 1  # the start's side and the goal's side of a query
+FOREVER = np.int64(1) << 62  # no limit to the nodes that a search settles
+
+
+class Overlay(NamedTuple):
+    """All levels in one pool of arcs.
+
+    Arcs 0 to m - 1 are the edges of the graph, from place to place. The others lead from portal to portal. A portal of
+    height h has rows 1 to h, one for each level: the inter-edges that leave its part and the intra-edges within it.
+    """
+
+    offsets: np.ndarray  # (n + 1,) int32, the edges of a place
+    targets: np.ndarray  # (arcs,) int32
+    costs: np.ndarray  # (arcs,) float32
+    subs: np.ndarray  # (arcs - m,) int32, where the sub-path of an intra-edge is in `steps`; -1 for an inter-edge
+    steps: np.ndarray  # (s,) uint16, sub-paths: how many members of the part they pass, then these
+    portal_at: np.ndarray  # (n,) int32, the portal at a place, -1 where there is none
+    places: np.ndarray  # (p,) int32, the place of a portal
+    heights: np.ndarray  # (p,) uint8, highest level at which it is a portal, from 1
+    rows: np.ndarray  # (p + 1,) int32, first row of a portal
+    row_first: np.ndarray  # (r,) int32, first arc of a row
+    row_last: np.ndarray  # (r,) int32, one past its last arc
+    row_base: np.ndarray  # (r,) int32, where the members of its part begin: a place (level 1), or an index of `members`
+    members: np.ndarray  # (r,) int32, the portals of level 1, of level 2, ..., by place within a level
+    starts: np.ndarray  # (parts of all levels + levels,) int32, first place of each part, and n at the end of a level
+    level_starts: np.ndarray  # (levels + 2,) int32, where each level from 1 begins in `starts`
+    landmarks: np.ndarray  # (p, k) float64, distance from each landmark of the portal's component
+
+
+class Multilevel(NamedTuple):
+    """One query's view of the levels: each portal uses the highest of its levels whose part does not hold the goal.
+
+    The start needs no such care: a portal in its part leads out of the part by the part's own arcs.
+    """
+
+    overlay: Overlay
+    near: np.ndarray  # (levels + 1, 2) int32, range of places of the goal's part at each level from 1
+    marks: np.ndarray  # (k,) float64, the goal's distance from each landmark
+    top: int  # highest level to use
+    one_way: bool  # whether edges are one-way, so that distances from landmarks bound costs on one side only
+
+
+@implements(slots, Multilevel)
+def _(space, node):
+    overlay = space.overlay
+    row = overlay.rows[node] + level_of(overlay, space.near, space.top, node) - 1
+    return overlay.row_first[row], overlay.row_last[row]
+
+
+@implements(target, Multilevel)
+def _(space, node, slot):
+    return space.overlay.targets[slot]
+
+
+@implements(cost, Multilevel)
+def _(space, node, slot, successor):
+    return np.float64(space.overlay.costs[slot])
+
+
+@implements(distance, Multilevel)
+def _(space, node, goal):
+    landmarks = space.overlay.landmarks
+    best = 0.0
+    for mark in range(landmarks.shape[1]):
+        bound = space.marks[mark] - landmarks[node, mark]
+        if not space.one_way:
+            bound = abs(bound)
+        if bound > best:
+            best = bound
+    return best
+
+
+@inline
+def level_of(overlay, near, top, node):
+    """The level at which a portal is used: the highest, up to `top`, whose part does not hold the goal, at least 1."""
+    level = min(np.int64(overlay.heights[node]), top)
+    place = overlay.places[node]
+    while level > 1 and near[level, 0] <= place < near[level, 1]:
+        level -= 1
+    return level
+
+
+class OnGround(NamedTuple):
+    """The graph's edges inside one part; its nodes are the part's places, numbered from 0."""
+
+    offsets: np.ndarray  # (n + 1,) int32
+    targets: np.ndarray  # (arcs,) int32
+    costs: np.ndarray  # (arcs,) float32
+    first: int  # the part's range of places
+    last: int
+
+
+@implements(slots, OnGround)
+def _(space, node):
+    return space.offsets[space.first + node], space.offsets[space.first + node + 1]
+
+
+@implements(target, OnGround)
+def _(space, node, slot):
+    place = np.int64(space.targets[slot])
+    return place - space.first if space.first <= place < space.last else np.int64(-1)
+
+
+@implements(cost, OnGround)
+def _(space, node, slot, successor):
+    return np.float64(space.costs[slot])
+
+
+@implements(distance, OnGround)
+def _(space, node, goal):
+    return 0.0
+
+
+class Query(NamedTuple):
+    """Scratch memory of one query."""
+
+    state: SearchState  # over portals
+    ahead: SearchState  # over the places of the start's part
+    behind: SearchState  # over the places of the goal's part
+    near: np.ndarray  # (levels + 1, 2) int32, see Multilevel
+    marks: np.ndarray  # (k,) float64, see Multilevel
+    linked: np.ndarray  # (2, 3) int64, for each side the linked place (-1 for none) and the range of its part
+    trail: np.ndarray  # (p + 1,) int32
+    frames: np.ndarray  # (levels + 2, 5) int64
+    out: np.ndarray  # (room,) int32
+
+
+@inline
+def part_range(starts, level_starts, level, place):
+    """First place and one past the last of the part that holds a place."""
+    low, high = level_starts[level], level_starts[level + 1] - 1
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if starts[middle] <= place:
+            low = middle
+        else:
+            high = middle
+    return starts[low], starts[low + 1]
+
+
+@kernel
+def find(starts, level_starts, level, single, start, goal, near, linked):
+    """Phase 1, find S and G: their parts of `level`, and the goal's at every level unless only this one is used."""
+    for above in range(1, near.shape[0]):
+        near[above, 0], near[above, 1] = 0, 0
+        if not single:
+            near[above, 0], near[above, 1] = part_range(starts, level_starts, above, goal)
+    for side in range(2):
+        first, last = part_range(starts, level_starts, level, goal if side else start)
+        if linked[side, 1] != first or linked[side, 2] != last:
+            linked[side, 0] = -1
+            linked[side, 1] = first
+            linked[side, 2] = last
+
+
+@kernel
+def connect(offsets, targets, costs, state, place, linked, none):
+    """Phase 2, connect S or G to the portals: one search within the part instead of one for each portal.
+
+    `linked` (3,) is the side's row of `Query.linked`; for the goal the edges are given turned round. A side that is
+    linked to the same place already stays as it is, so that characters who share a start or a goal share the link.
+    Returns whether the heap was too small.
+    """
+    if linked[0] == place:
+        return False
+    inside = OnGround(offsets, targets, costs, linked[1], linked[2])
+    status, _, _ = search(inside, state, place - linked[1], -1, 0.0, UNLIMITED, none, FOREVER, False)
+    linked[0] = -1 if status == HEAP_FULL else place
+    return status == HEAP_FULL
+
+
+@inline
+def linked_cost(state, member):
+    """Cost between the linked node and a member of its part."""
+    if state.stamp[member] > state.clock[0]:
+        return state.cost[member]
+    return np.inf
+
+
+@inline
+def offer(space, state, size, clock, node, new, scale):
+    """Put a portal of the start's part into the heap."""
+    state.cost[node] = new
+    state.parent[node] = -1
+    state.stamp[node] = clock + 1
+    sift_up(state, size, new + scale * distance(space, node, -1), node)
+    return size + 1
+
+
+@kernel
+def search_levels(space, query, level, scale):
+    """Phase 3, search between S and G: A* over the portals, from those of the start's part to those of the goal's.
+
+    `level` is that of the parts that S and G are linked in. Returns (status, last portal or -1, settled, cost).
+    """
+    overlay, state, ahead, behind = space.overlay, query.state, query.ahead, query.behind
+    start_first, start_last = query.linked[AHEAD, 1], query.linked[AHEAD, 2]
+    goal_first, goal_last = query.linked[BEHIND, 1], query.linked[BEHIND, 2]
+    best = np.inf
+    end = -1
+    if start_first == goal_first:
+        best = linked_cost(ahead, query.linked[BEHIND, 0] - goal_first)
+    for mark in range(query.marks.size):
+        query.marks[mark] = np.inf
+    for place in range(goal_first, goal_last):
+        portal = overlay.portal_at[place]
+        if portal >= 0:
+            left = linked_cost(behind, place - goal_first)
+            for mark in range(query.marks.size):
+                query.marks[mark] = min(query.marks[mark], overlay.landmarks[portal, mark] + left)
+    for mark in range(query.marks.size):
+        if query.marks[mark] == np.inf:
+            query.marks[mark] = -np.inf if space.one_way else 0.0
+    size = 0
+    clock = np.int64(0)
+    for place in range(start_first, start_last):
+        portal = overlay.portal_at[place]
+        if portal < 0 or overlay.heights[portal] < level:
+            continue
+        new = linked_cost(ahead, place - start_first)
+        if not new < np.inf:
+            continue
+        if clock == 0:
+            clock = begin(state, portal)
+        if size == state.keys.size:
+            return HEAP_FULL, -1, 0, np.inf
+        size = offer(space, state, size, clock, portal, new, scale)
+    settled = 0
+    while size > 0:
+        if state.keys[0] >= best:
+            break
+        node = state.nodes[0]
+        size = drop_top(state, size)
+        settled += 1
+        place = overlay.places[node]
+        if goal_first <= place < goal_last:
+            both = state.cost[node] + linked_cost(behind, place - goal_first)
+            if both < best:
+                best = both
+                end = node
+        size = relax(space, state, size, clock, node, -1, scale, UNLIMITED)
+        if size < 0:
+            return HEAP_FULL, -1, settled, np.inf
+    if best == np.inf:
+        return UNREACHABLE, -1, settled, np.inf
+    return FOUND, end, settled, best
+
+
+@inline
+def cheapest_arc(overlay, first, last, goal):
+    """The cheapest arc to a node among the arcs of a row, -1 if there is none."""
+    found = -1
+    least = np.inf
+    for arc in range(first, last):
+        if overlay.targets[arc] == goal and overlay.costs[arc] < least:
+            found = arc
+            least = overlay.costs[arc]
+    return found
+
+
+@kernel
+def obtain(space, query, end):
+    """Phase 4, obtain sub-paths: write the places from S to G to `query.out`.
+
+    Returns (number of places, cost of the edges between them); -1 places when there is no room for them.
+    """
+    overlay, out = space.overlay, query.out
+    start, goal = query.linked[AHEAD, 0], query.linked[BEHIND, 0]
+    start_first, goal_first = query.linked[AHEAD, 1], query.linked[BEHIND, 1]
+    portals = 0
+    portal = end
+    while portal >= 0:
+        query.trail[query.trail.size - 1 - portals] = portal
+        portals += 1
+        portal = query.state.parent[portal]
+    trail = query.trail[query.trail.size - portals :]
+    # From S to the first portal; with no portal on the way, to G in the same part.
+    member = overlay.places[trail[0]] - start_first if portals > 0 else goal - start_first
+    count = 0
+    while member >= 0:
+        if count == out.size:
+            return -1, 0.0
+        out[count] = start_first + member
+        count += 1
+        member = query.ahead.parent[member]
+    for at in range(count // 2):
+        out[at], out[count - 1 - at] = out[count - 1 - at], out[at]
+    if portals > 0:
+        count = unpack(overlay, query.near, space.top, trail, query.frames, out, count)
+        if count < 0:
+            return -1, 0.0
+        # From the last portal to G: the goal's side was searched backwards, so parents lead to G.
+        member = np.int64(query.behind.parent[overlay.places[trail[portals - 1]] - goal_first])
+        while member >= 0:
+            if count == out.size:
+                return -1, 0.0
+            out[count] = goal_first + member
+            count += 1
+            member = np.int64(query.behind.parent[member])
+    total = 0.0
+    for at in range(1, count):
+        arc = cheapest_arc(overlay, overlay.offsets[out[at - 1]], overlay.offsets[out[at - 1] + 1], out[at])
+        total += np.float64(overlay.costs[arc])
+    return count, total
+
+
+@inline
+def unpack(overlay, near, top, trail, frames, out, count):
+    """Replace the arcs between the portals of `trail` by the edges that they stand for; return the new count.
+
+    A frame is a sub-path that is being walked: its level, the next step and one past the last, its end, its members.
+    """
+    edges = overlay.offsets[overlay.offsets.size - 1]
+    for at in range(1, trail.size):
+        portal = np.int64(trail[at - 1])
+        goal = np.int64(trail[at])
+        level = level_of(overlay, near, top, portal)
+        depth = 0
+        while True:
+            row = overlay.rows[portal] + level - 1
+            arc = cheapest_arc(overlay, overlay.row_first[row], overlay.row_last[row], goal)
+            sub = overlay.subs[arc - edges]
+            if sub >= 0 and level == 1:
+                passed = overlay.steps[sub]
+                if count + passed >= out.size:
+                    return -1
+                for step in range(sub + 1, sub + 1 + passed):
+                    out[count] = overlay.row_base[row] + overlay.steps[step]
+                    count += 1
+            if sub >= 0 and level > 1:
+                depth += 1
+                frames[depth, 0] = level
+                frames[depth, 1] = sub + 1
+                frames[depth, 2] = sub + 1 + overlay.steps[sub]
+                frames[depth, 3] = goal
+                frames[depth, 4] = overlay.row_base[row]
+            else:
+                if count == out.size:
+                    return -1
+                out[count] = overlay.places[goal]
+                count += 1
+                portal = goal
+            while depth > 0 and frames[depth, 1] > frames[depth, 2]:
+                depth -= 1
+            if depth == 0:
+                break
+            level = frames[depth, 0] - 1
+            goal = frames[depth, 3]
+            if frames[depth, 1] < frames[depth, 2]:
+                goal = np.int64(overlay.members[frames[depth, 4] + overlay.steps[frames[depth, 1]]])
+            frames[depth, 1] += 1
+    return count
+
+
+@kernel
+def answer_many(space, back, query, queries, starts, goals, scale, none, answers, nodes, used):
+    """Answer the listed queries one after the other; `back` holds (offsets, targets, costs) of the edges turned round.
+
+    Appends the places of each path to `nodes` from position `used` on. Returns (queries done, position after the last
+    path, status); with HEAP_FULL or NO_ROOM the caller makes room and goes on from there.
+    """
+    overlay = space.overlay
+    for at in range(queries.size):
+        number = queries[at]
+        start, goal = starts[number], goals[number]
+        find(overlay.starts, overlay.level_starts, 1, False, start, goal, query.near, query.linked)
+        full = connect(
+            overlay.offsets, overlay.targets, overlay.costs, query.ahead, start, query.linked[AHEAD], none
+        ) or connect(back[0], back[1], back[2], query.behind, goal, query.linked[BEHIND], none)
+        if full:
+            return at, used, HEAP_FULL
+        status, end, settled, _ = search_levels(space, query, 1, scale)
+        if status == HEAP_FULL:
+            return at, used, HEAP_FULL
+        answers.statuses[number] = status
+        answers.expanded[number] = settled
+        if status != FOUND:
+            continue
+        count, total = obtain(space, query, end)
+        if count < 0 or used + count > nodes.size:
+            return at, used, NO_ROOM
+        for step in range(count):
+            nodes[used + step] = query.out[step]
+        used += count
+        answers.costs[number] = total
+        answers.lengths[number] = count
+    return queries.size, used, FOUND

@@ -1,0 +1,28 @@
+"""Run every kernel of the room once on tiny input."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wayfold.graph import Graph
+from wayfold.hierarchy.hierarchy import Hierarchy
+
+
+def warm() -> None:
+    """Compile building, queries and updates; one-way graphs share their types with two-way ones."""
+    side = 16
+    numbers = np.arange(side * side).reshape(side, side)
+    points = np.column_stack([numbers.ravel() % side, numbers.ravel() // side])
+    across = np.column_stack([numbers[:, :-1].ravel(), numbers[:, 1:].ravel()])
+    down = np.column_stack([numbers[:-1].ravel(), numbers[1:].ravel()])
+    graph = Graph.from_edges(points, np.concatenate([across, down]))
+    hierarchy = Hierarchy.build(graph, merge=6, levels=2, workers=1)
+    hierarchy._queries[True].many(
+        np.array([0], np.int32),
+        np.array([side * side - 1], np.int32),
+        possible=np.ones(1, np.bool_),
+        points=hierarchy._points_of,
+        workers=1,
+    )
+    hierarchy.path(0, side * side - 1, level=2)
+    hierarchy.update([(0, 1)], [2.0])

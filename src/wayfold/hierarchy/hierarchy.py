@@ -1,0 +1,481 @@
+"""`Hierarchy`: shortest paths over any graph through levels of parts, many times faster than A* and exact.
+
+The paper (002, sections III.B and III.C) merges nodes into parts, parts into larger parts, and searches at one level.
+With `exact=False` that is what happens, and the path is a little longer than the shortest. By default all crossings
+between parts are portals and a query uses high levels far from its goal and low ones near it, so that the path is a
+shortest one; distances from landmarks lead the search.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.agent import check_motions
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.graph import Graph
+from wayfold.graph.convert import edge_costs
+from wayfold.hierarchy import _customise_kernels, archive, partition
+from wayfold.hierarchy.levels import Level, Levels, base_slots
+from wayfold.hierarchy.partition import Partition, Progress
+from wayfold.hierarchy.query import Queries
+from wayfold.path import Path, Paths, Status
+
+MOST_MERGED = 1 << 15
+MOST_LEVELS = 16
+# Parts below this size save less than what linking the start and the goal to their portals costs.
+_SMALLEST_PART = 32
+# What `merge="auto"` makes: measured best or near it on navigation meshes, street maps and grids alike.
+_AUTO_FIRST, _AUTO_MERGE = 64, 4
+# A path this short is found before the start is linked: so many nodes are tried by plain A* where the goal is near.
+_NEAR_NODES = 192
+_SAMPLES = 12
+
+
+class Hierarchy:
+    """Levels of parts over a graph; build one with `build`.
+
+    Any number of threads may ask for paths at once; nobody may while `update` or `customise` runs.
+
+    Attributes
+    ----------
+    levels : list of Level
+        What each level holds; ``levels[0]`` is the graph.
+    graph : Graph
+        The graph with its present costs.
+    merge : int or "auto"
+    exact : bool
+        Whether `path` gives shortest paths by default.
+    """
+
+    def __init__(
+        self, graph: Graph, merge: int | Literal["auto"], levels: int, seed: int, exact: bool, parts: Partition | None
+    ) -> None:
+        """Not for users: see `build`. `parts` is the partition of the exact levels, or of the paper's."""
+        self.merge = merge
+        self.exact = exact
+        self._most_levels = levels
+        self._seed = seed
+        self._topology = graph
+        self._graph: Graph | None = graph
+        self._components = graph.components()
+        self._may_have_split = False
+        self._queries: dict[bool, Queries] = {}
+        self._lock = threading.Lock()
+        self._default_top = 0
+        self._near = 0.0
+        if parts is not None:
+            self._queries[exact] = self._over(parts, exact)
+
+    @classmethod
+    def build(
+        cls,
+        graph_or_navmesh: Any,
+        *,
+        merge: int | Literal["auto"] = 8,
+        levels: int = 4,
+        seed: int = 0,
+        exact: bool = True,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> Hierarchy:
+        """Build the levels of a graph.
+
+        Parameters
+        ----------
+        graph_or_navmesh : Graph, or a map with a `graph`
+        merge : int, 2 to 32768, or "auto"
+            Nodes that one node of the next level stands for (the paper's `numMergedNodes`): level k has parts of about
+            ``merge ** k`` nodes. Exact levels leave out those with less than 32.
+        levels : int, 1 to 16
+            At most so many levels.
+        seed : int, >= 0
+            Seed of the partition; the same seed gives the same levels.
+        exact : bool
+            False builds the paper's own levels (its algorithms 1 and 2) instead.
+        workers : int, >= 1, optional
+            Threads, all cores by default. The result does not depend on it.
+        progress : callable, optional
+            Called as ``progress(what, done, total)``.
+        """
+        graph = _graph_of(graph_or_navmesh)
+        if merge != "auto":
+            merge = _check.whole(merge, "merge", low=2, high=MOST_MERGED)
+        levels = _check.whole(levels, "levels", low=1, high=MOST_LEVELS)
+        seed = _check.whole(seed, "seed", low=0, high=2**31 - 1)
+        hierarchy = cls(graph, merge, levels, seed, bool(exact), None)
+        hierarchy._queries[hierarchy.exact] = hierarchy._make(hierarchy.exact, workers, progress)
+        if hierarchy.exact:
+            hierarchy._choose_level()
+        return hierarchy
+
+    # --- what it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def levels(self) -> list[Level]:
+        """What each level holds (the paper's figures 18 and 23), the graph as level 0 first."""
+        return self._queries[self.exact].levels.describe(self._topology.num_nodes, self._topology.num_edges)
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels above the graph."""
+        return self.partition.levels
+
+    @property
+    def partition(self) -> Partition:
+        """The nested parts."""
+        return self._queries[self.exact].levels.partition
+
+    @property
+    def graph(self) -> Graph:
+        """The graph with its present costs."""
+        graph = self._graph
+        if graph is None:
+            with self._lock:
+                graph = self._graph
+                if graph is None:
+                    graph = self._graph = self._present_graph()
+        return graph
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the levels, stored sub-paths included, without the graph that they were built from."""
+        return sum(queries.levels.nbytes for queries in self._queries.values())
+
+    def memory(self) -> dict[str, int]:
+        """Bytes by what they are for; `workspaces` counts those that earlier queries left for reuse."""
+        result = {f"level_{level.number}": level.nbytes for level in self.levels}
+        total = self.nbytes
+        return {
+            **result,
+            "numbering_and_landmarks": total - sum(result.values()),
+            "total": total,
+            "workspaces": sum(queries.nbytes for queries in self._queries.values()),
+        }
+
+    def __repr__(self) -> str:
+        counts = ", ".join(str(level.nodes) for level in self.levels)
+        kind = "" if self.exact else "paper's "
+        return f"<Hierarchy: {kind}levels of {counts} nodes, {self.nbytes / 1e6:.1f} MB>"
+
+    # --- queries ---------------------------------------------------------------------------------------------------
+
+    def path(self, start: int, goal: int, *, level: int | None = None, exact: bool | None = None) -> Path:
+        """The path between two nodes.
+
+        Parameters
+        ----------
+        start, goal : int, 0 to n - 1
+        level : int, >= 0, optional
+            Highest level to use, the top one at most; 0 is plain A*. By default the best for the graph.
+        exact : bool, optional
+            Whether the path must be a shortest one. False searches only at one level, as the paper does, over its
+            own levels (made on first use where the hierarchy was built exact). By default as the hierarchy was built.
+
+        Returns
+        -------
+        Path
+            With `nodes`, and `timings` of the paper's five phases (find, connect, search, subpaths, delete).
+        """
+        first, last = self._node(start, "start"), self._node(goal, "goal")
+        shortest = self.exact if exact is None else bool(exact)
+        if level is not None:
+            level = _check.whole(level, "level", low=0)
+        if self._components[first] != self._components[last]:
+            return Path(Status.UNREACHABLE)
+        queries = self._over_levels(shortest)
+        top = queries.levels.partition.levels
+        if level is None:
+            level = self._default_top if shortest else _single_level(queries.levels)
+        level = min(level, top)
+        if level == 0:
+            return self.graph.path(first, last)
+        if shortest:
+            near = self._near_path(first, last) if level == self._default_top else None
+            path = near or queries.one(first, last, top=level, single=False, points=self._points_of)
+        elif queries.levels.same_part(level, first, last):
+            return self.graph.path(first, last)  # section III.C, phase 1
+        else:
+            path = queries.one(first, last, top=level, single=True, points=self._points_of)
+            if not path:
+                path = self.graph.path(first, last)  # one-way and closed edges can cut the chosen portals off
+        if not path and self._may_have_split:
+            self._refresh_components()
+        return path
+
+    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Paths:
+        """Shortest paths of many queries, in parallel; costs are those that `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q,) array_like of int
+            Nodes; one of the two may be a single node that serves all queries. Queries that share a goal, or a start,
+            share its link.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
+        first, last = np.broadcast_arrays(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
+        if first.ndim != 1:
+            raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
+        if self._default_top == 0 or not self.exact:
+            return self.graph.paths(first, last, workers=workers)
+        possible = self._components[first] == self._components[last]
+        return self._queries[True].many(first, last, possible=possible, points=self._points_of, workers=workers)
+
+    # --- costs that change -----------------------------------------------------------------------------------------
+
+    def update(self, edges: ArrayLike, costs: ArrayLike) -> None:
+        """Give some edges other costs; only the parts that hold them are made again, upward.
+
+        Queries afterwards answer as those of a hierarchy that is built anew with these costs. While edges are cheaper
+        than at the last `customise`, searches are led less well; after many such changes, `customise` once.
+
+        Parameters
+        ----------
+        edges : (k, 2) array_like of int
+            Node pairs that edges join; of parallel edges all are changed. In an undirected graph both directions.
+        costs : (k,) array_like, >= 0, or one number
+            New costs; infinity closes an edge. Kept as float32.
+        """
+        pairs, prices = self._check_update(edges, costs)
+        if not len(pairs):
+            return
+        graph = self._topology
+        if not graph.directed:
+            pairs, prices = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([prices, prices])
+        slots, owners = _slots(graph, pairs)
+        found = np.zeros(len(pairs), np.bool_)
+        found[owners] = True
+        if not found.all():
+            a, b = pairs[np.argmin(found)]
+            raise ParameterError(f"there is no edge from node {a} to node {b} to update")
+        # Of an edge that is named twice the last cost counts.
+        slots, last = np.unique(slots[::-1], return_index=True)
+        owners = owners[::-1][last]
+        opened = False
+        for queries in self._queries.values():
+            levels = queries.levels
+            sources = pairs[owners, 0]
+            arcs = levels.overlay.offsets[levels.rank[sources]] + (slots - graph.offsets[sources])
+            before = levels.overlay.costs[arcs]
+            opened |= bool((np.isinf(before) & np.isfinite(prices[owners])).any())
+            self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices[owners])).any())
+            levels.update(arcs, prices[owners])
+        self._graph = None
+        if opened:
+            self._refresh_components()
+
+    def customise(
+        self, *, motions: int | str | None = None, costs: ArrayLike | None = None, workers: int | None = None
+    ) -> None:
+        """Take other costs for all edges, on the same partition: another character, other area costs, closed edges.
+
+        Parameters
+        ----------
+        motions : Motion bits, optional
+            Edges that share no bit with them are closed.
+        costs : (m,) array_like, >= 0, optional
+            One for each entry of ``graph.targets``, infinite where closed; those of the graph that the hierarchy was
+            built from by default.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
+        graph = self._topology
+        usable = None if motions is None else int(check_motions(motions))
+        prices = edge_costs(graph).astype(np.float32) if costs is None else _check_costs(costs, graph)
+        if usable is not None and graph.motions is not None:
+            prices = np.where(graph.motions & usable, prices, np.float32(np.inf))
+        changed = Graph(graph.points, graph.offsets, graph.targets, prices, directed=graph.directed)
+        components = changed.components()
+        for queries in self._queries.values():
+            _, slots = base_slots(graph, queries.levels.partition)
+            queries.levels.customise(prices[slots], components, workers=workers)
+        self._graph = changed
+        self._components = components
+        self._may_have_split = False
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the hierarchy and its graph to a `.wayfold` file; `wayfold.load` reads it."""
+        archive.save(self, file)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Hierarchy:
+        """Read a hierarchy that `save` wrote."""
+        return archive.load(cls, file)
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _make(self, exact: bool, workers: int | None = None, progress: Progress | None = None) -> Queries:
+        """Partition, portals and arcs of the exact levels or of the paper's."""
+        graph = self._topology
+        if exact:
+            parts = partition.nested(graph, self._sizes(), self._seed, progress)
+            fits = Levels(graph, parts).fits
+            if fits < parts.levels:
+                parts = parts.upto(fits)
+        else:
+            merge = _AUTO_MERGE if self.merge == "auto" else self.merge
+            parts = partition.merged(graph, merge, self._most_levels, self._seed, progress)
+        return self._over(parts, exact, workers, progress)
+
+    def _over(
+        self, parts: Partition, exact: bool, workers: int | None = None, progress: Progress | None = None
+    ) -> Queries:
+        graph = self._topology
+        levels = Levels(graph, parts, chosen=not exact)
+        _, slots = base_slots(graph, parts)
+        costs = edge_costs(self.graph)[slots].astype(np.float32)
+        levels.customise(costs, self._components, workers=workers, progress=progress)
+        linked = parts.starts[:1] if exact else parts.starts
+        return Queries(levels, max((int(np.diff(starts).max()) for starts in linked), default=1))
+
+    def _sizes(self) -> list[int]:
+        """Sizes of the parts of the exact levels, from the merge factor."""
+        if self.merge == "auto":
+            sizes = [_AUTO_FIRST * _AUTO_MERGE**level for level in range(self._most_levels)]
+        else:
+            sizes = [self.merge**level for level in range(1, self._most_levels + 1)]
+        return [size for size in sizes if _SMALLEST_PART <= size <= self._topology.num_nodes // 2]
+
+    def _choose_level(self) -> None:
+        """Use the levels only where they save work; plain A* on graphs that are small or have no good parts.
+
+        Work is counted in arcs looked at, over some queries, so that the choice is the same on every machine.
+        """
+        graph, queries = self._topology, self._queries[True]
+        levels = queries.levels
+        top = levels.partition.levels
+        if top == 0 or not levels.overlay.places.size:
+            return
+        draw = np.random.default_rng(self._seed)
+        starts = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
+        goals = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
+        same = np.flatnonzero(self._components[starts] == self._components[goals])[:_SAMPLES]
+        degree = graph.targets.size / graph.num_nodes
+        row = (levels.overlay.targets.size - levels.edges) / max(1, levels.overlay.row_first.size)
+        plain = linked = 0.0
+        for start, goal in zip(starts[same].tolist(), goals[same].tolist(), strict=True):
+            plain += graph.path(start, goal).expanded * degree
+            settled = queries.one(start, goal, top=top, single=False, points=self._points_of).expanded
+            linked += settled * row + 2 * levels.mean_part * degree
+        if linked < plain:
+            self._default_top = top
+            self._near = 2 * levels.mean_extent(graph)
+
+    def _near_path(self, start: int, goal: int) -> Path | None:
+        """The path by plain A* where the goal is near, None if it is not."""
+        step = self._topology.points[start] - self._topology.points[goal]
+        if not float(step @ step) < self._near * self._near:
+            return None
+        path = self.graph.path(start, goal, budget=_NEAR_NODES)
+        return path or None
+
+    def _over_levels(self, exact: bool) -> Queries:
+        queries = self._queries.get(exact)
+        if queries is None:
+            graph = self.graph  # outside the lock, which it takes itself
+            with self._lock:
+                queries = self._queries.get(exact)
+                if queries is None:
+                    self._graph = graph
+                    queries = self._queries[exact] = self._make(exact)
+                    if exact:
+                        self._choose_level()
+        return queries
+
+    def _present_graph(self) -> Graph:
+        graph = self._topology
+        levels = self._queries[self.exact].levels
+        _, slots = base_slots(graph, levels.partition)
+        costs = np.empty(graph.targets.size, np.float32)
+        costs[slots] = levels.overlay.costs[: levels.edges]
+        return Graph(graph.points, graph.offsets, graph.targets, costs, directed=graph.directed)
+
+    def _refresh_components(self) -> None:
+        self._components = self.graph.components()
+        self._may_have_split = False
+
+    def _check_update(self, edges: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        pairs = np.asarray(edges)
+        if pairs.size == 0:
+            pairs = np.empty((0, 2), np.int32)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
+        checked = self._nodes(pairs, "edges")
+        try:
+            prices = np.broadcast_to(np.asarray(costs, np.float32), (len(pairs),))
+        except (TypeError, ValueError):
+            raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges") from None
+        if not (prices >= 0).all():
+            at = int(np.argmin(prices >= 0))
+            raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
+        return checked, prices
+
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+        return self._topology.points[nodes]
+
+    def _node(self, node: int, name: str) -> int:
+        try:
+            number = node.__index__()
+        except AttributeError:
+            raise ParameterError(f"{name} must be a node number, not {node!r}") from None
+        if not 0 <= number < self._topology.num_nodes:
+            most = self._topology.num_nodes - 1
+            raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {most}")
+        return number
+
+    def _nodes(self, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
+        array = np.asarray(nodes)
+        if array.size == 0:
+            return np.empty(array.shape, np.int32)
+        if array.dtype.kind not in "iu":
+            raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
+        if array.min() < 0 or array.max() >= self._topology.num_nodes:
+            most = self._topology.num_nodes - 1
+            raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {most}")
+        return array.astype(np.int32)
+
+
+def _graph_of(thing: Any) -> Graph:
+    graph = thing if isinstance(thing, Graph) else getattr(thing, "graph", None)
+    if callable(graph):
+        graph = graph()
+    if isinstance(graph, tuple):  # a grid also says which node each cell is
+        graph = graph[0]
+    if not isinstance(graph, Graph):
+        raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
+    return graph
+
+
+def _check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
+    try:
+        prices = np.array(costs, np.float32)
+    except (TypeError, ValueError):
+        raise ParameterError("costs must be numbers") from None
+    if prices.shape != graph.targets.shape:
+        raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
+    if not (prices >= 0).all():
+        at = int(np.argmin(prices >= 0))
+        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
+    return prices
+
+
+def _slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Slots of the graph that join the node pairs, parallel edges included, and the pair that each belongs to."""
+    most = int(np.diff(graph.offsets)[pairs[:, 0]].sum())
+    slots, owners = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = _customise_kernels.find_slots(graph.offsets, graph.targets, np.ascontiguousarray(pairs), slots, owners)
+    return slots[:count], owners[:count]
+
+
+def _single_level(levels: Levels) -> int:
+    """The level at which the paper's search looks at the fewest arcs: few to link S and G with, and few to search."""
+    work = [2 * size * levels.edges / levels.rank.size + arcs for size, arcs in levels.sizes_and_arcs()]
+    return int(np.argmin(work)) + 1 if work else 0

@@ -1,0 +1,502 @@
+"""The levels over a partition: portals, inter-edges and intra-edges, made and remade from the costs of the edges.
+
+The partition, the portals and the rows depend only on which nodes are joined. Costs come in by `customise` (all of
+them) and `update` (some): both make the arcs of a part from those of the level below, so that an update needs to go
+only through the parts that hold a changed edge, upward.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold import _threads
+from wayfold.graph import Graph
+from wayfold.graph.searcher import NO_NODES
+from wayfold.graph.workspace import Workspaces
+from wayfold.hierarchy import _customise_kernels, _kernels
+from wayfold.hierarchy.partition import Partition, Progress
+
+LANDMARKS = 8  # a row of them is one line of the processor's cache
+# More portals than this in a part, and the distances between them cost more than the search they save.
+MOST_PORTALS = 1024
+_SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
+
+
+@dataclass(frozen=True)
+class Level:
+    """What one level holds (the paper's figures 18 and 23).
+
+    Attributes
+    ----------
+    number : int
+        0 is the graph itself.
+    nodes : int
+        Parts; the nodes of the graph at level 0.
+    portals : int
+    inter_edges, intra_edges : int
+        Arcs, one for each direction; at level 0 the edges of the graph.
+    nbytes : int
+        Bytes of the arcs, rows and sub-paths of the level.
+    """
+
+    number: int
+    nodes: int
+    portals: int
+    inter_edges: int
+    intra_edges: int
+    nbytes: int
+
+
+@dataclass
+class _Parts:
+    """The parts of a level that have portals, and where their arcs are in the pool."""
+
+    numbers: NDArray[np.int32]  # by part of the level: index into the arrays below, -1 without portals
+    parts: _customise_kernels.Parts
+    blocks: NDArray[np.int64]  # (k, 4): first arc and room for arcs, first step and room for steps
+    above: NDArray[np.int32]  # part of the next level, -1 on the highest
+
+
+class Levels:
+    """Levels of one graph over one partition.
+
+    Parameters
+    ----------
+    graph : Graph
+    partition : Partition
+    chosen : bool
+        Whether portals are chosen as in the paper, one crossing for each pair of neighbours of the level below, instead
+        of all crossings.
+    """
+
+    def __init__(self, graph: Graph, partition: Partition, *, chosen: bool = False) -> None:
+        self.partition = partition
+        self.one_way = graph.directed
+        self.rank = np.empty(graph.num_nodes, np.int32)
+        self.rank[partition.order] = np.arange(graph.num_nodes, dtype=np.int32)
+        offsets, slots = base_slots(graph, partition)
+        targets = self.rank[graph.targets[slots]]
+        sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(offsets))
+        cells = [np.repeat(np.arange(len(s) - 1, dtype=np.int32), np.diff(s)) for s in partition.starts]
+        heights = _heights(sources, targets, cells, chosen)
+        self._parts: list[_Parts] = []
+        self.overlay = self._rows(offsets, targets, heights, cells)
+        self.backward = self.overlay
+        self._back: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None = None
+        if graph.directed:
+            turned = np.argsort(targets, kind="stable")
+            back_offsets = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=graph.num_nodes))])
+            self._back = (back_offsets.astype(np.int32), sources[turned], turned)
+        self._scratch: deque[tuple[Any, Any]] = deque()
+        self._largest = [
+            (int(np.diff(level.parts.portals).max(initial=1)), int(np.diff(level.parts.members).max(initial=1)))
+            for level in self._parts
+        ]
+        self.largest_part = max((int(np.diff(s).max()) for s in partition.starts[:1]), default=1)
+        self.version = 0
+        self._used = np.zeros(2, np.int64)
+        # Costs that edges had when the landmarks were placed, and how much cheaper some are now.
+        self._reference: dict[int, float] = {}
+        self._cheaper: dict[int, float] = {}
+
+    # --- topology --------------------------------------------------------------------------------------------------
+
+    def _rows(
+        self,
+        offsets: NDArray[np.int32],
+        targets: NDArray[np.int32],
+        heights: NDArray[np.uint8],
+        cells: list[NDArray[np.int32]],
+    ) -> _kernels.Overlay:
+        """Number the portals and lay out their rows; the arcs of levels above 0 are still missing."""
+        portals = np.flatnonzero(heights)
+        # The highest first: the top level is what long searches touch.
+        places = portals[np.argsort(-heights[portals].astype(np.int64), kind="stable")].astype(np.int32)
+        portal_at = np.full(heights.size, -1, np.int32)
+        portal_at[places] = np.arange(places.size, dtype=np.int32)
+        tall = heights[places]
+        rows = np.concatenate([[0], np.cumsum(tall, dtype=np.int64)]).astype(np.int32)
+        row_base = np.empty(rows[-1], np.int32)
+        by_level = [np.flatnonzero(heights > level).astype(np.int32) for level in range(len(cells))]
+        begins = np.concatenate([[0], np.cumsum([at.size for at in by_level])]).astype(np.int64)
+        for level, starts in enumerate(self.partition.starts):
+            ranges = np.column_stack([starts[:-1], starts[1:]])
+            own = np.searchsorted(by_level[level], ranges) + begins[level]
+            members = ranges if level == 0 else np.searchsorted(by_level[level - 1], ranges) + begins[level - 1]
+            at = by_level[level]
+            row_base[rows[portal_at[at]] + level] = members[cells[level][at], 0]
+            used = np.flatnonzero(own[:, 1] > own[:, 0])
+            numbers = np.full(len(ranges), -1, np.int32)
+            numbers[used] = np.arange(used.size, dtype=np.int32)
+            above = cells[level + 1][starts[:-1][used]] if level + 1 < len(cells) else np.full(used.size, -1, np.int32)
+            parts = _customise_kernels.Parts(
+                *(np.ascontiguousarray(pairs[used], np.int32) for pairs in (ranges, members, own))
+            )
+            self._parts.append(_Parts(numbers, parts, np.zeros((used.size, 4), np.int64), above))
+        level_starts = np.concatenate([[0, 0], np.cumsum([starts.size for starts in self.partition.starts])])
+        return _kernels.Overlay(
+            offsets=offsets,
+            targets=targets,
+            costs=np.empty(0, np.float32),
+            subs=np.empty(0, np.int32),
+            steps=np.empty(0, np.uint16),
+            portal_at=portal_at,
+            places=places,
+            heights=tall,
+            rows=rows,
+            row_first=np.zeros(rows[-1], np.int32),
+            row_last=np.zeros(rows[-1], np.int32),
+            row_base=row_base,
+            members=portal_at[np.concatenate([np.empty(0, np.int32), *by_level])],
+            starts=np.concatenate([np.empty(0, np.int32), *self.partition.starts]),
+            level_starts=level_starts.astype(np.int32),
+            landmarks=np.zeros((places.size, LANDMARKS)),
+        )
+
+    @property
+    def edges(self) -> int:
+        """Number of arcs of level 0."""
+        return int(self.overlay.offsets[-1])
+
+    @property
+    def fits(self) -> int:
+        """How many levels have parts with few enough portals to pay; the others should be left out."""
+        for level, (portals, members) in enumerate(self._largest):
+            if portals > MOST_PORTALS or members > np.iinfo(np.uint16).max:
+                return level
+        return len(self._largest)
+
+    @property
+    def mean_part(self) -> float:
+        """Mean number of nodes of the parts of level 1 that have portals."""
+        return float(np.diff(self._parts[0].parts.ranges).mean())
+
+    def mean_extent(self, graph: Graph) -> float:
+        """Mean extent in space of the parts of level 1 that have portals."""
+        ranges = self._parts[0].parts.ranges
+        points = graph.points[self.partition.order]
+        starts = self.partition.starts[0][:-1]
+        extent = np.maximum.reduceat(points, starts) - np.minimum.reduceat(points, starts)
+        used = extent[np.searchsorted(starts, ranges[:, 0])].astype(np.float64)
+        return float(np.sqrt((used * used).sum(axis=1)).mean())
+
+    def sizes_and_arcs(self) -> list[tuple[float, int]]:
+        """Mean number of nodes of the parts with portals, and number of arcs, of each level from 1."""
+        result = []
+        for number, level in enumerate(self._parts, start=1):
+            rows = self.overlay.rows[np.flatnonzero(self.overlay.heights >= number)] + number - 1
+            arcs = int((self.overlay.row_last[rows] - self.overlay.row_first[rows]).sum())
+            ranges = level.parts.ranges
+            result.append((float(np.diff(ranges).mean()) if len(ranges) else 0.0, arcs))
+        return result
+
+    def same_part(self, level: int, a: int, b: int) -> bool:
+        """Whether two nodes lie in one part of a level."""
+        starts = self.partition.starts[level - 1]
+        first, second = np.searchsorted(starts, self.rank[[a, b]], side="right")
+        return bool(first == second)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that is kept, without scratch memory."""
+        arrays = [*self.overlay, self.rank, self.partition.order]
+        if self._back is not None:
+            arrays += [*self._back, self.backward.costs]
+        for level in self._parts:
+            arrays += [level.numbers, *level.parts, level.blocks, level.above]
+        return sum(array.nbytes for array in arrays)
+
+    def describe(self, nodes: int, edges: int) -> list[Level]:
+        """What each level holds, the graph as level 0 first."""
+        overlay = self.overlay
+        inter = np.concatenate([[0], np.cumsum(overlay.subs < 0)])
+        base = overlay.offsets.nbytes + 8 * self.edges
+        result = [Level(0, nodes, 0, edges, 0, base)]
+        for number, level in enumerate(self._parts, start=1):
+            portals = np.flatnonzero(overlay.heights >= number)
+            rows = overlay.rows[portals] + number - 1
+            first, last = overlay.row_first[rows] - self.edges, overlay.row_last[rows] - self.edges
+            outward = int((inter[last] - inter[first]).sum())
+            arcs = int((last - first).sum())
+            steps = int(level.blocks[:, 3].sum())
+            size = 12 * arcs + 2 * steps + 16 * portals.size
+            parts = self.partition.starts[number - 1].size - 1
+            result.append(Level(number, parts, portals.size, outward, arcs - outward, size))
+        return result
+
+    # --- costs -----------------------------------------------------------------------------------------------------
+
+    def customise(
+        self,
+        costs: NDArray[np.float32],
+        components: NDArray[np.int32],
+        *,
+        workers: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Make the arcs of all levels from the costs (m,) of the edges in `base_slots` order.
+
+        `components` (n,) are those of the graph's nodes with these costs.
+        """
+        edges = self.edges
+        overlay = self.overlay._replace(
+            targets=self.overlay.targets[:edges], costs=costs, subs=np.empty(0, np.int32), steps=np.empty(0, np.uint16)
+        )
+        for level, level_parts in enumerate(self._parts, start=1):
+            if progress is not None:
+                progress("linking portals", level - 1, len(self._parts))
+            batches = self._make(overlay, level, level_parts.parts, workers)
+            last = level == len(self._parts)
+            overlay = self._append(overlay, level_parts, batches, spare=last)
+        self.overlay = overlay
+        self._turn_round()
+        self._place_landmarks(components)
+        self._cheaper.clear()
+        self._reference.clear()
+        self.version += 1
+
+    def update(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
+        """Give some edges (arcs of level 0) other costs and remake the parts that this changes, upward."""
+        overlay = self.overlay
+        self._note_cheaper(arcs, costs)
+        overlay.costs[arcs] = costs
+        sources = np.searchsorted(overlay.offsets, arcs, side="right") - 1
+        places = np.unique(np.concatenate([sources, overlay.targets[arcs]]))
+        parts = None
+        for level, level_parts in enumerate(self._parts, start=1):
+            if parts is None:
+                parts = np.unique(np.searchsorted(self.partition.starts[0], places, side="right") - 1)
+            numbers = level_parts.numbers[parts]
+            numbers = numbers[numbers >= 0]
+            if not numbers.size:
+                break
+            some = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
+            batch = self._batch(self.overlay, level, some)
+            changed = self._replace(level, level_parts, numbers, some, batch)
+            parts = np.unique(level_parts.above[numbers[changed]])
+        self._turn_round()
+        self.version += 1
+
+    @property
+    def scale(self) -> float:
+        """What makes landmarks a lower bound: below 1 while an edge is cheaper than when they were placed."""
+        # Arcs are kept as float32, which rounds by less than a millionth over all levels.
+        return min(self._cheaper.values(), default=1.0) * (1.0 - 1e-6)
+
+    def _note_cheaper(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
+        before = self.overlay.costs[arcs].tolist()
+        for arc, old, new in zip(arcs.tolist(), before, costs.tolist(), strict=True):
+            placed = self._reference.setdefault(arc, old)
+            self._cheaper.pop(arc, None)
+            if new < placed:
+                self._cheaper[arc] = new / placed
+
+    def _replace(
+        self,
+        level: int,
+        level_parts: _Parts,
+        numbers: NDArray[np.int32],
+        parts: _customise_kernels.Parts,
+        batch: _customise_kernels.Batch,
+    ) -> NDArray[np.bool_]:
+        """Put new arcs of some parts into the pool; returns which of the parts changed."""
+        blocks = level_parts.blocks[numbers]
+        changed = np.zeros(numbers.size, np.bool_)
+        done = np.zeros(1, np.int64)
+        while True:
+            status = _customise_kernels.replace(self.overlay, level, parts, batch, blocks, self._used, changed, done)
+            if status == _customise_kernels.DONE:
+                break
+            arcs, steps = int(batch.ends[-1, 1]), int(batch.ends[-1, 2])
+            self.overlay = _with_room(self.overlay, arcs, steps)
+        level_parts.blocks[numbers] = blocks
+        return changed
+
+    def _place_landmarks(self, components: NDArray[np.int32]) -> None:
+        overlay = self.overlay
+        count = overlay.places.size
+        if not count:
+            return
+        found = components[self.partition.order[overlay.places]]
+        groups = np.argsort(found, kind="stable").astype(np.int32)
+        changes = np.flatnonzero(np.diff(found[groups])) + 1
+        starts = np.concatenate([[0], changes, [count]]).astype(np.int32)
+        near = np.zeros((self.partition.levels + 1, 2), np.int32)
+        space = _kernels.Multilevel(overlay, near, np.zeros(LANDMARKS), 1, self.one_way)
+        workspaces = Workspaces(count)
+        state = workspaces.take()
+        while _customise_kernels.place_landmarks(
+            space, state, NO_NODES, groups, starts, overlay.landmarks, np.empty(count)
+        ):
+            state = workspaces.larger(state)
+
+    def _make(
+        self, overlay: _kernels.Overlay, level: int, parts: _customise_kernels.Parts, workers: int | None
+    ) -> list[_customise_kernels.Batch]:
+        """The arcs of some parts of a level, in batches."""
+        count = len(parts.ranges)
+        chunk = max(1, -(-count // (8 * _threads.worker_count(workers))))
+        batches: dict[int, _customise_kernels.Batch] = {}
+
+        def work(first: int, last: int) -> None:
+            some = _customise_kernels.Parts(*(pairs[first:last] for pairs in parts))
+            batches[first] = self._batch(overlay, level, some)
+
+        _threads.run_chunks(work, count, workers=workers, chunk=chunk)
+        return [batches[first] for first in sorted(batches)]
+
+    def _batch(
+        self, overlay: _kernels.Overlay, level: int, parts: _customise_kernels.Parts
+    ) -> _customise_kernels.Batch:
+        try:
+            workspaces, scratch = self._scratch.pop()
+        except IndexError:
+            portals = max((largest[0] for largest in self._largest), default=1)
+            members = max((largest[1] for largest in self._largest), default=1)
+            workspaces = Workspaces(members)
+            scratch = _customise_kernels.Scratch(
+                ordinals=np.zeros(overlay.places.size, np.uint16),
+                own=np.empty(portals, np.int32),
+                between=np.empty((portals, portals)),
+                parents=np.empty((portals, members), np.uint16),
+            )
+        portals = int(np.diff(parts.portals).sum())
+        room = 64 + 16 * portals
+        batch = _customise_kernels.Batch(
+            targets=np.empty(room, np.int32),
+            costs=np.empty(room, np.float32),
+            subs=np.empty(room, np.int32),
+            steps=np.empty(8 * room, np.uint16),
+            row_sizes=np.empty(portals, np.int32),
+            ends=np.zeros((len(parts.ranges) + 1, 3), np.int64),
+            done=np.zeros(1, np.int64),
+        )
+        state = workspaces.take()
+        while True:
+            status = _customise_kernels.customise(overlay, level, parts, state, scratch, batch)
+            if status == _customise_kernels.MORE_ARCS:
+                arrays = {name: np.resize(getattr(batch, name), 2 * room) for name in ("targets", "costs", "subs")}
+                room *= 2
+                batch = batch._replace(**arrays)
+            elif status == _customise_kernels.MORE_STEPS:
+                batch = batch._replace(steps=np.resize(batch.steps, 2 * batch.steps.size))
+            elif status == _customise_kernels.MORE_HEAP:
+                state = workspaces.larger(state)
+            else:
+                break
+        workspaces.give(state)
+        self._scratch.append((workspaces, scratch))
+        return batch
+
+    def _append(
+        self,
+        overlay: _kernels.Overlay,
+        level_parts: _Parts,
+        batches: list[_customise_kernels.Batch],
+        *,
+        spare: bool,
+    ) -> _kernels.Overlay:
+        """Put the batches of a whole level at the end of the pool."""
+        targets, costs, subs, steps = [overlay.targets], [overlay.costs], [overlay.subs], [overlay.steps]
+        arc, step, part = overlay.targets.size, overlay.steps.size, 0
+        sizes = []
+        for batch in batches:
+            ends = batch.ends
+            arcs, length = int(ends[-1, 1]), int(ends[-1, 2])
+            targets.append(batch.targets[:arcs])
+            costs.append(batch.costs[:arcs])
+            moved = batch.subs[:arcs]
+            subs.append(np.where(moved >= 0, moved + step, -1).astype(np.int32))
+            steps.append(batch.steps[:length])
+            sizes.append(batch.row_sizes)
+            blocks = level_parts.blocks[part : part + len(ends) - 1]
+            blocks[:, 0], blocks[:, 1] = arc + ends[:-1, 1], np.diff(ends[:, 1])
+            blocks[:, 2], blocks[:, 3] = step + ends[:-1, 2], np.diff(ends[:, 2])
+            arc, step, part = arc + arcs, step + length, part + len(ends) - 1
+        if level_parts.parts.ranges.size:
+            self._set_rows(overlay, level_parts.parts, np.concatenate(sizes), overlay.targets.size)
+        if spare:
+            extra = (arc - self.edges) // _SPARE
+            targets.append(np.zeros(extra, np.int32))
+            costs.append(np.full(extra, np.inf, np.float32))
+            subs.append(np.full(extra, -1, np.int32))
+            steps.append(np.zeros(step // _SPARE, np.uint16))
+            self._used[:] = arc, step
+        return overlay._replace(
+            targets=np.concatenate(targets),
+            costs=np.concatenate(costs),
+            subs=np.concatenate(subs),
+            steps=np.concatenate(steps),
+        )
+
+    def _set_rows(
+        self, overlay: _kernels.Overlay, parts: _customise_kernels.Parts, sizes: NDArray[np.int32], first: int
+    ) -> None:
+        """Tell the rows of a whole level where their arcs are."""
+        portals = overlay.members[parts.portals[0, 0] : parts.portals[-1, 1]]
+        level = self._level_of(parts)
+        rows = overlay.rows[portals] + level - 1
+        ends = first + np.cumsum(sizes)
+        overlay.row_last[rows] = ends
+        overlay.row_first[rows] = ends - sizes
+
+    def _level_of(self, parts: _customise_kernels.Parts) -> int:
+        return next(level for level, other in enumerate(self._parts, start=1) if other.parts is parts)
+
+    def _turn_round(self) -> None:
+        """The graph's edges the other way, for linking goals; the same arrays where edges are two-way."""
+        self.backward = self.overlay
+        if self._back is not None:
+            offsets, targets, slots = self._back
+            self.backward = self.overlay._replace(offsets=offsets, targets=targets, costs=self.overlay.costs[slots])
+
+
+def _with_room(overlay: _kernels.Overlay, arcs: int, steps: int) -> _kernels.Overlay:
+    """The overlay with room for more arcs and steps at the end of its pool."""
+    more = arcs + (overlay.targets.size - int(overlay.offsets[-1])) // _SPARE
+    return overlay._replace(
+        targets=np.concatenate([overlay.targets, np.zeros(more, np.int32)]),
+        costs=np.concatenate([overlay.costs, np.full(more, np.inf, np.float32)]),
+        subs=np.concatenate([overlay.subs, np.full(more, -1, np.int32)]),
+        steps=np.concatenate([overlay.steps, np.zeros(steps + overlay.steps.size // _SPARE, np.uint16)]),
+    )
+
+
+def base_slots(graph: Graph, partition: Partition) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Rows of the graph in the partition's order: their offsets, and the graph's slot of each of their edges."""
+    degrees = np.diff(graph.offsets)[partition.order]
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    slots = np.repeat(graph.offsets[partition.order] - offsets[:-1], degrees) + np.arange(offsets[-1])
+    return offsets.astype(np.int32), slots
+
+
+def _heights(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], cells: list[NDArray[np.int32]], chosen: bool
+) -> NDArray[np.uint8]:
+    """The highest level at which each place is a portal, 0 for none."""
+    heights = np.zeros(cells[0].size if cells else 0, np.uint8)
+    edges = np.arange(sources.size)
+    for level, cell in enumerate(cells, start=1):
+        edges = edges[cell[sources[edges]] != cell[targets[edges]]]
+        if chosen and level > 1:
+            edges = _middle_crossings(sources, targets, cells[level - 2], edges)
+        heights[sources[edges]] = level
+        heights[targets[edges]] = level
+    return heights
+
+
+def _middle_crossings(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], below: NDArray[np.int32], edges: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The paper's portals: of all edges between two neighbouring nodes of the level below, the one in the middle."""
+    a, b = below[sources[edges]].astype(np.int64), below[targets[edges]].astype(np.int64)
+    pairs = np.minimum(a, b) * (int(below.max()) + 1) + np.maximum(a, b)
+    order = np.argsort(pairs, kind="stable")
+    first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    count = np.diff(np.append(first, order.size))
+    return np.sort(edges[order[first + count // 2]])
