@@ -49,7 +49,7 @@ class Overlay(NamedTuple):
     places: np.ndarray  # (p,) int32, the place of a portal
     heights: np.ndarray  # (p,) uint8, highest level at which it is a portal, from 1
     rows: np.ndarray  # (p + 1,) int32, first row of a portal
-    row_first: np.ndarray  # (r,) int32, first arc of a row
+    row_first: np.ndarray  # (r,) int32, first arc of a row; -1 while an update has set its part aside
     row_last: np.ndarray  # (r,) int32, one past its last arc
     row_base: np.ndarray  # (r,) int32, where the members of its part begin: a place (level 1), or an index of `members`
     members: np.ndarray  # (r,) int32, the portals of level 1, of level 2, ..., by place within a level
@@ -103,10 +103,14 @@ def _(space, node, goal):
 
 @inline
 def level_of(overlay, near, top, node):
-    """The level at which a portal is used: the highest, up to `top`, whose part does not hold the goal, at least 1."""
+    """The level at which a portal is used: the highest, up to `top`, whose part does not hold the goal, at least 1.
+
+    A part that an update has set aside is not used either: the level below leads through it.
+    """
     level = min(np.int64(overlay.heights[node]), top)
     place = overlay.places[node]
-    while level > 1 and near[level, 0] <= place < near[level, 1]:
+    row = overlay.rows[node] - 1
+    while level > 1 and (near[level, 0] <= place < near[level, 1] or overlay.row_first[row + level] < 0):
         level -= 1
     return level
 

@@ -232,8 +232,9 @@ class Hierarchy:
     def update(self, edges: ArrayLike, costs: ArrayLike) -> None:
         """Give some edges other costs; only the parts that hold them are made again, upward.
 
-        Queries afterwards answer as those of a hierarchy that is built anew with these costs. While edges are cheaper
-        than at the last `customise`, searches are led less well; after many such changes, `customise` once.
+        Queries afterwards answer as those of a hierarchy that is built anew with these costs. To stay quick, large
+        parts are set aside and passed at a lower level, and landmarks stay as they are: queries are exact but slower
+        near the change until `refresh` is called, when there is time for it.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class Hierarchy:
             return
         graph = self._topology
         if not graph.directed:
-            pairs, prices = np.concatenate([pairs, pairs[:, ::-1]]), np.concatenate([prices, prices])
+            pairs, prices = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2), np.repeat(prices, 2)
         slots, owners = _slots(graph, pairs)
         found = np.zeros(len(pairs), np.bool_)
         found[owners] = True
@@ -269,6 +270,14 @@ class Hierarchy:
         self._graph = None
         if opened:
             self._refresh_components()
+
+    def refresh(self) -> None:
+        """Finish what updates have put off, so that queries are as fast as after building."""
+        for queries in self._queries.values():
+            queries.levels.refresh()
+            if queries.levels.scale < queries.levels.full_scale:
+                self._refresh_components()
+                queries.levels.place_landmarks(self._components)
 
     def customise(
         self, *, motions: int | str | None = None, costs: ArrayLike | None = None, workers: int | None = None

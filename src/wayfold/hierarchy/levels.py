@@ -24,6 +24,8 @@ from wayfold.hierarchy.partition import Partition, Progress
 LANDMARKS = 8  # a row of them is one line of the processor's cache
 # More portals than this in a part, and the distances between them cost more than the search they save.
 MOST_PORTALS = 1024
+# Arcs that an update looks at before it sets parts aside: about a millisecond.
+_MOST_WORK = 60_000
 _SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
 
 
@@ -60,6 +62,8 @@ class _Parts:
     parts: _customise_kernels.Parts
     blocks: NDArray[np.int64]  # (k, 4): first arc and room for arcs, first step and room for steps
     above: NDArray[np.int32]  # part of the next level, -1 on the highest
+    aside: NDArray[np.bool_]  # whether an update has set the part aside
+    work: NDArray[np.int64]  # arcs that making the part's arcs looks at, about
 
 
 class Levels:
@@ -137,7 +141,9 @@ class Levels:
             parts = _customise_kernels.Parts(
                 *(np.ascontiguousarray(pairs[used], np.int32) for pairs in (ranges, members, own))
             )
-            self._parts.append(_Parts(numbers, parts, np.zeros((used.size, 4), np.int64), above))
+            blocks = np.zeros((used.size, 4), np.int64)
+            work = np.zeros(used.size, np.int64)
+            self._parts.append(_Parts(numbers, parts, blocks, above, np.zeros(used.size, np.bool_), work))
         level_starts = np.concatenate([[0, 0], np.cumsum([starts.size for starts in self.partition.starts])])
         return _kernels.Overlay(
             offsets=offsets,
@@ -208,7 +214,7 @@ class Levels:
         if self._back is not None:
             arrays += [*self._back, self.backward.costs]
         for level in self._parts:
-            arrays += [level.numbers, *level.parts, level.blocks, level.above]
+            arrays += [level.numbers, *level.parts, level.blocks, level.above, level.aside, level.work]
         return sum(array.nbytes for array in arrays)
 
     def describe(self, nodes: int, edges: int) -> list[Level]:
@@ -255,38 +261,83 @@ class Levels:
             overlay = self._append(overlay, level_parts, batches, spare=last)
         self.overlay = overlay
         self._turn_round()
-        self._place_landmarks(components)
-        self._cheaper.clear()
-        self._reference.clear()
+        self.place_landmarks(components)
+        self._estimate_work()
         self.version += 1
 
     def update(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
-        """Give some edges (arcs of level 0) other costs and remake the parts that this changes, upward."""
+        """Give some edges (arcs of level 0) other costs and remake the parts that this changes, upward.
+
+        Parts of high levels that would take long are set aside until `refresh`.
+        """
         overlay = self.overlay
         self._note_cheaper(arcs, costs)
         overlay.costs[arcs] = costs
         sources = np.searchsorted(overlay.offsets, arcs, side="right") - 1
-        places = np.unique(np.concatenate([sources, overlay.targets[arcs]]))
-        parts = None
+        places = np.concatenate([sources, overlay.targets[arcs]])
+        below = np.unique(np.searchsorted(self.partition.starts[0], places, side="right") - 1) if self._parts else ()
+        work = 0
         for level, level_parts in enumerate(self._parts, start=1):
-            if parts is None:
-                parts = np.unique(np.searchsorted(self.partition.starts[0], places, side="right") - 1)
-            numbers = level_parts.numbers[parts]
+            numbers = level_parts.numbers[below]
             numbers = numbers[numbers >= 0]
+            numbers = numbers[~level_parts.aside[numbers]]
             if not numbers.size:
                 break
-            some = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
-            batch = self._batch(self.overlay, level, some)
-            changed = self._replace(level, level_parts, numbers, some, batch)
-            parts = np.unique(level_parts.above[numbers[changed]])
+            work += int(level_parts.work[numbers].sum())
+            if level > 1 and work > _MOST_WORK:
+                self._set_aside(level, numbers)
+                break
+            below = np.unique(level_parts.above[numbers[self._remake(level, numbers)]])
         self._turn_round()
         self.version += 1
+
+    def refresh(self) -> None:
+        """Remake the parts that updates have set aside."""
+        for level, level_parts in enumerate(self._parts, start=1):
+            numbers = np.flatnonzero(level_parts.aside)
+            if numbers.size:
+                self._remake(level, numbers)
+                level_parts.aside[:] = False
+        self._turn_round()
+        self.version += 1
+
+    def _remake(self, level: int, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+        """Make the arcs of some parts of a level again; returns which of the parts changed."""
+        level_parts = self._parts[level - 1]
+        parts = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
+        batch = self._batch(self.overlay, level, parts)
+        blocks = level_parts.blocks[numbers]
+        changed = np.zeros(numbers.size, np.bool_)
+        done = np.zeros(1, np.int64)
+        while True:
+            status = _customise_kernels.replace(self.overlay, level, parts, batch, blocks, self._used, changed, done)
+            if status == _customise_kernels.DONE:
+                break
+            self.overlay = _with_room(self.overlay, int(batch.ends[-1, 1]), int(batch.ends[-1, 2]))
+        level_parts.blocks[numbers] = blocks
+        return changed
+
+    def _set_aside(self, level: int, numbers: NDArray[Any]) -> None:
+        """Let searches pass parts of a level, and the parts that hold them, one level lower."""
+        overlay = self.overlay
+        for above in range(level, len(self._parts) + 1):
+            level_parts = self._parts[above - 1]
+            level_parts.aside[numbers] = True
+            for first, last in level_parts.parts.portals[numbers]:
+                rows = overlay.rows[overlay.members[first:last]] + above - 1
+                overlay.row_first[rows] = overlay.row_last[rows] = -1
+            holders = np.unique(level_parts.above[numbers])
+            if above < len(self._parts):
+                numbers = self._parts[above].numbers[holders]
+                numbers = numbers[numbers >= 0]
+
+    # Arcs are kept as float32, which rounds by less than a millionth over all levels.
+    full_scale = 1.0 - 1e-6
 
     @property
     def scale(self) -> float:
         """What makes landmarks a lower bound: below 1 while an edge is cheaper than when they were placed."""
-        # Arcs are kept as float32, which rounds by less than a millionth over all levels.
-        return min(self._cheaper.values(), default=1.0) * (1.0 - 1e-6)
+        return min(self._cheaper.values(), default=1.0) * self.full_scale
 
     def _note_cheaper(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
         before = self.overlay.costs[arcs].tolist()
@@ -296,29 +347,11 @@ class Levels:
             if new < placed:
                 self._cheaper[arc] = new / placed
 
-    def _replace(
-        self,
-        level: int,
-        level_parts: _Parts,
-        numbers: NDArray[np.int32],
-        parts: _customise_kernels.Parts,
-        batch: _customise_kernels.Batch,
-    ) -> NDArray[np.bool_]:
-        """Put new arcs of some parts into the pool; returns which of the parts changed."""
-        blocks = level_parts.blocks[numbers]
-        changed = np.zeros(numbers.size, np.bool_)
-        done = np.zeros(1, np.int64)
-        while True:
-            status = _customise_kernels.replace(self.overlay, level, parts, batch, blocks, self._used, changed, done)
-            if status == _customise_kernels.DONE:
-                break
-            arcs, steps = int(batch.ends[-1, 1]), int(batch.ends[-1, 2])
-            self.overlay = _with_room(self.overlay, arcs, steps)
-        level_parts.blocks[numbers] = blocks
-        return changed
-
-    def _place_landmarks(self, components: NDArray[np.int32]) -> None:
+    def place_landmarks(self, components: NDArray[np.int32]) -> None:
+        """Choose landmarks and measure distances from them, with the present costs."""
         overlay = self.overlay
+        self._cheaper.clear()
+        self._reference.clear()
         count = overlay.places.size
         if not count:
             return
@@ -334,6 +367,18 @@ class Levels:
             space, state, NO_NODES, groups, starts, overlay.landmarks, np.empty(count)
         ):
             state = workspaces.larger(state)
+
+    def _estimate_work(self) -> None:
+        overlay = self.overlay
+        for level, level_parts in enumerate(self._parts, start=1):
+            level_parts.aside[:] = False
+            portals, members = level_parts.parts.portals, level_parts.parts.members
+            degrees = np.diff(overlay.offsets)
+            if level > 1:
+                below = overlay.rows[overlay.members] + level - 2
+                degrees = (overlay.row_last - overlay.row_first)[np.minimum(below, overlay.row_first.size - 1)]
+            arcs = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
+            level_parts.work[:] = np.diff(portals)[:, 0] * (arcs[members[:, 1]] - arcs[members[:, 0]])
 
     def _make(
         self, overlay: _kernels.Overlay, level: int, parts: _customise_kernels.Parts, workers: int | None
