@@ -85,6 +85,7 @@ def changes(draw, world):
 @settings(max_examples=300)
 def test_after_updates_answers_are_those_of_the_new_costs(world, data):
     hierarchy = over(build(world), data.draw(partitions(world.nodes)))
+    hierarchy._queries[True].levels.most_work = data.draw(st.integers(0, 100))  # more sets parts aside
     costs = np.array([cost for _, _, cost in EdgeList(world.points, world.edges, world.costs, None, True).one_way()])
     for _ in range(data.draw(st.integers(1, 3))):
         picked, prices = data.draw(changes(world))
@@ -97,6 +98,9 @@ def test_after_updates_answers_are_those_of_the_new_costs(world, data):
         changed = EdgeList(world.points, world.edges, costs, None, world.directed)
         start, goal = (data.draw(st.integers(0, world.nodes - 1)) for _ in range(2))
         check(hierarchy, world, changed.one_way(), start, goal, data.draw(st.integers(0, 3)))
+        if data.draw(st.booleans()):
+            hierarchy.refresh()
+            check(hierarchy, world, changed.one_way(), start, goal, 3)
 
 
 @given(edge_lists(max_nodes=14), st.data(), st.integers(1, 7))
@@ -129,7 +133,9 @@ def test_a_batch_gives_what_single_queries_give_with_any_number_of_threads(world
         single = hierarchy.path(start, goal, level=hierarchy.num_levels)
         assert single.status is serial[at].status
         assert single.cost == pytest.approx(serial[at].cost, rel=1e-9)
-        np.testing.assert_array_equal(single.nodes[[0, -1]] if single else [], serial[at].nodes[[0, -1]] if single else [])
+        np.testing.assert_array_equal(
+            single.nodes[[0, -1]] if single else [], serial[at].nodes[[0, -1]] if single else []
+        )
 
 
 @given(edge_lists(max_nodes=14), st.data())

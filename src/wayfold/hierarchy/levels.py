@@ -103,6 +103,7 @@ class Levels:
         ]
         self.largest_part = max((int(np.diff(s).max()) for s in partition.starts[:1]), default=1)
         self.version = 0
+        self.most_work = _MOST_WORK
         self._used = np.zeros(2, np.int64)
         # Costs that edges had when the landmarks were placed, and how much cheaper some are now.
         self._reference: dict[int, float] = {}
@@ -284,7 +285,7 @@ class Levels:
             if not numbers.size:
                 break
             work += int(level_parts.work[numbers].sum())
-            if level > 1 and work > _MOST_WORK:
+            if level > 1 and work > self.most_work:
                 self._set_aside(level, numbers)
                 break
             below = np.unique(level_parts.above[numbers[self._remake(level, numbers)]])

@@ -55,9 +55,7 @@ class Queries:
         query = self._take()
         while True:
             began = perf_counter()
-            _kernels.find(
-                overlay.starts, overlay.level_starts, level, single, first, last, query.near, query.linked
-            )
+            _kernels.find(overlay.starts, overlay.level_starts, level, single, first, last, query.near, query.linked)
             found = perf_counter()
             linked = query.linked
             full = _kernels.connect(
