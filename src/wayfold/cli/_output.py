@@ -17,7 +17,12 @@ from wayfold.errors import ParameterError
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; numpy numbers and arrays are turned into plain ones, infinity into null."""
-    print(json_text.dumps(_plain(value), indent=2))
+    print(to_json(value))
+
+
+def to_json(value: Any) -> str:
+    """A value as JSON text, as `print_json` prints it."""
+    return json_text.dumps(_plain(value), indent=2)
 
 
 def _plain(value: Any) -> Any:

@@ -51,7 +51,8 @@ def demo(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold build arena.map arena.wayfold[/]   |   "
-    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   [cyan]wayfold build sample:city city.obj[/]"
+    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   [cyan]wayfold build sample:city city.obj[/]   |   "
+    "[cyan]wayfold build arena.map fast.wayfold --accelerate hierarchy[/]"
 )
 def build(
     source: Annotated[str, typer.Argument(help="A MovingAI .map, a mesh file, or sample:NAME.")],
@@ -59,12 +60,16 @@ def build(
     map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid or graph; dense-grid by default.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
+    accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
+    merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
+    levels: Annotated[int, typer.Option(min=1, max=16, help="At most so many levels.")] = 4,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Turn a map file or a sample into a file that `path` and `info` open at once."""
     from wayfold.cli.build import run
 
-    run(source, out, map_kind, seed, size, json)
+    run(source, out, map_kind, seed, size, json, accelerate=accelerate, merge=merge, levels=levels, quiet=quiet)
 
 
 @app.command(
@@ -76,12 +81,13 @@ def info(
     up: Annotated[
         Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up: z (y for glTF) or y.")
     ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels into this PNG, SVG or PDF.")] = None,
     json: Json = False,
 ) -> None:
     """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""
     from wayfold.cli.info import run
 
-    run(file, up, json)
+    run(file, up, json, picture)
 
 
 @app.command(
@@ -97,13 +103,14 @@ def path(
     partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,
     algorithm: Annotated[str, typer.Option(help="astar, dijkstra or bidirectional (graphs).")] = "astar",
     motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs).")] = None,
+    level: Annotated[int | None, typer.Option(min=0, help="Highest level to use (hierarchies).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the path into this PNG, SVG or PDF.")] = None,
     json: Json = False,
 ) -> None:
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
     from wayfold.cli.path import run
 
-    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json)
+    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json, level=level)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
@@ -120,6 +127,21 @@ def peers(
     from wayfold.cli.bench import run_peers
 
     run_peers(data, rounds, tuple(peer or ()), dao, out, json, quiet)
+
+
+@bench_app.command(epilog="Example:  [cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]")
+def papers(
+    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
+    paper: Annotated[str, typer.Option(help="Which paper: hierarchy.")],
+    full: Annotated[bool, typer.Option("--full/--quick", help="All of it, or a tenth.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the report as JSON and its plots.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """The tables and figures of a paper, beside ours, on real maps."""
+    from wayfold.cli.papers import run
+
+    run(data, paper, full, out, json, quiet)
 
 
 @app.command()

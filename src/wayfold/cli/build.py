@@ -6,19 +6,36 @@ import time
 from pathlib import Path
 from typing import Any
 
-from wayfold import formats, samples
-from wayfold.cli._output import check_writable, print_facts, print_json
-from wayfold.cli.info import describe
+from wayfold import formats, load, samples
+from wayfold.cli._output import check_writable, print_json, progress
+from wayfold.cli.info import describe, print_description
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
+from wayfold.graph import Graph
 from wayfold.grid import DenseGrid
+from wayfold.hierarchy import Hierarchy
 
 MAPS = ("dense-grid", "graph")
+ACCELERATORS = ("hierarchy",)
 _MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
 
 
-def run(source: str, out: Path, map_kind: str | None, seed: int | None, size: float | None, json: bool) -> None:
+def run(
+    source: str,
+    out: Path,
+    map_kind: str | None,
+    seed: int | None,
+    size: float | None,
+    json: bool,
+    *,
+    accelerate: str | None = None,
+    merge: str = "8",
+    levels: int = 4,
+    quiet: bool = False,
+) -> None:
     """Build a map from a file or a sample, write it and say what it holds."""
+    if accelerate is not None and accelerate not in ACCELERATORS:
+        raise ParameterError(f"unknown accelerator {accelerate!r}: choose from {', '.join(ACCELERATORS)}")
     if map_kind is not None and map_kind not in MAPS:
         raise ParameterError(f"unknown map {map_kind!r}: choose from {', '.join(MAPS)}")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
@@ -26,6 +43,8 @@ def run(source: str, out: Path, map_kind: str | None, seed: int | None, size: fl
     world = _sample(source, seed, size) if source.startswith("sample:") else _file(source, seed, size)
     if out.suffix.lower() in _MESH_ENDINGS:
         formats.save_mesh(_as_mesh(world, source), out)
+    elif accelerate is not None:
+        _hierarchy(world if isinstance(world, Graph) else _as_grid(world, source), merge, levels, quiet).save(out)
     else:
         grid = _as_grid(world, source)
         thing = grid.graph()[0] if map_kind == "graph" else grid
@@ -34,7 +53,7 @@ def run(source: str, out: Path, map_kind: str | None, seed: int | None, size: fl
     if json:
         print_json(facts)
     else:
-        print_facts(f"{source} -> {out}", facts)
+        print_description(f"{source} -> {out}", facts)
 
 
 def _sample(source: str, seed: int | None, size: float | None) -> Any:
@@ -51,7 +70,21 @@ def _file(source: str, seed: int | None, size: float | None) -> Any:
         raise ParameterError("--seed and --size are for samples; this is a file")
     if source.lower().endswith(".map"):
         return DenseGrid.from_movingai(source)
+    if source.lower().endswith(".wayfold"):
+        return load(source)
     return formats.load_mesh(source)
+
+
+def _hierarchy(world: Any, merge: str, levels: int, quiet: bool) -> Hierarchy:
+    if merge != "auto" and not merge.isdigit():
+        raise ParameterError(f"--merge must be a whole number or auto, not {merge!r}")
+    with progress("levels", None, quiet) as step:
+        return Hierarchy.build(
+            world,
+            merge="auto" if merge == "auto" else int(merge),
+            levels=levels,
+            progress=lambda what, done, total: step(f"{what}, level {done + 1} of {total}"),
+        )
 
 
 def _as_mesh(world: Any, source: str) -> Mesh:

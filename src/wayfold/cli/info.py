@@ -2,30 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from wayfold import formats, load
-from wayfold.cli._output import print_facts, print_json
+from wayfold.cli._output import check_writable, print_facts, print_json, print_table, show
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid
+from wayfold.hierarchy import Hierarchy
 
 Up = Literal["y", "z"]
 
 _MESHES = (".obj", ".xz", ".gz", ".gltf", ".glb", ".stl", ".ply")
 
 
-def run(file: Path, up: Up | None, json: bool) -> None:
+def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> None:
     """Print what a file holds."""
+    if picture is not None:
+        check_writable(picture, (".png", ".svg", ".pdf"))
     facts = describe(file, up)
+    if picture is not None:
+        if facts["kind"] != "hierarchy":
+            raise ParameterError(f"--picture draws the levels of a hierarchy, and {file} holds a {facts['kind']}")
+        from wayfold.view import hierarchy, pictures
+
+        pictures.save(hierarchy.draw_levels(load(file)), picture)
     if json:
         print_json(facts)
     else:
-        print_facts(str(file), facts)
+        print_description(str(file), facts)
+
+
+def print_description(title: str, facts: dict[str, Any]) -> None:
+    """Print facts below a title, and the levels of a hierarchy as a table of their own."""
+    print_facts(title, {name: value for name, value in facts.items() if name != "levels"})
+    if "levels" in facts:
+        names = list(facts["levels"][0])
+        rows = [[show(level[name]) for name in names] for level in facts["levels"]]
+        print_table("levels", [name.replace("_", " ") for name in names], rows)
 
 
 def describe(file: Path, up: Up | None = None) -> dict[str, Any]:
@@ -91,6 +110,17 @@ def describe_object(thing: Any) -> dict[str, Any]:
             "bytes": thing.nbytes,
             "bytes_per_cell": thing.nbytes / (thing.width * thing.height),
             "search_bytes_per_cell": thing.search_bytes / (thing.width * thing.height),
+        }
+    if isinstance(thing, Hierarchy):
+        return {
+            "kind": "hierarchy",
+            "nodes": thing.graph.num_nodes,
+            "edges": thing.graph.num_edges,
+            "paths": "shortest" if thing.exact else "as in the paper",
+            "merge": thing.merge,
+            "bytes": thing.nbytes,
+            "bytes_per_node": thing.nbytes / thing.graph.num_nodes,
+            "levels": [asdict(level) for level in thing.levels],
         }
     raise ParameterError(f"there is nothing to say about a {type(thing).__name__}")
 

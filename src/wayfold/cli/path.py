@@ -14,8 +14,10 @@ from wayfold.cli._output import check_writable, parse_point, print_facts, print_
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid
+from wayfold.hierarchy import Hierarchy
 from wayfold.path import Path
 from wayfold.view import pictures
+from wayfold.view.hierarchy import draw_levels
 
 
 def run(
@@ -29,6 +31,8 @@ def run(
     motions: str | None,
     picture: File | None,
     json: bool,
+    *,
+    level: int | None = None,
 ) -> None:
     """Plan one path and report it."""
     if picture is not None:
@@ -37,7 +41,14 @@ def run(
     options: dict[str, Any] = {"budget": budget, "partial": partial}
     a: Any
     b: Any
-    if isinstance(world, Graph):
+    if isinstance(world, Hierarchy):
+        if budget is not None or partial or motions is not None or algorithm != "astar":
+            raise ParameterError("--budget, --partial, --motions and --algorithm are not for hierarchies")
+        a, b = _node(world.graph, start, "START"), _node(world.graph, goal, "GOAL")
+        options = {"level": level}
+    elif level is not None:
+        raise ParameterError("--level is for hierarchies: see wayfold build --accelerate hierarchy")
+    elif isinstance(world, Graph):
         a, b = _node(world, start, "START"), _node(world, goal, "GOAL")
         options |= {"algorithm": algorithm, "motions": None if motions is None else parse_motions(motions)}
     else:
@@ -51,7 +62,8 @@ def run(
     if smooth:
         path = path.smooth()
     if picture is not None:
-        pictures.save(pictures.draw_path(world, path), picture)
+        drawn = draw_levels(world, path) if isinstance(world, Hierarchy) else pictures.draw_path(world, path)
+        pictures.save(drawn, picture)
     facts = _facts(path, took)
     if json:
         print_json({**facts, "points": path.points, "nodes": path.nodes})

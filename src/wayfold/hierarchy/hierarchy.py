@@ -144,6 +144,12 @@ class Hierarchy:
                     graph = self._graph = self._present_graph()
         return graph
 
+    def portals(self, level: int) -> NDArray[np.int32]:
+        """The nodes that are portals of a level from 1."""
+        number = _check.whole(level, "level", low=1, high=max(1, self.num_levels))
+        overlay = self._queries[self.exact].levels.overlay
+        return self.partition.order[overlay.places[overlay.heights >= number]]
+
     @property
     def nbytes(self) -> int:
         """Bytes of the levels, stored sub-paths included, without the graph that they were built from."""
