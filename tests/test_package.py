@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -114,3 +116,20 @@ def test_errors_say_where():
     assert issubclass(VersionError, FormatError)
     assert issubclass(ParameterError, WayfoldError)
     assert issubclass(ParameterError, ValueError)
+
+
+def test_kernel_files_import_only_numpy_the_compiler_and_other_kernel_files():
+    allowed = re.compile(r"(math|typing|numpy|wayfold\._jit|(wayfold\.\w+\.)_?\w*kernels)$")
+    files = [file for file in SOURCE.rglob("*_kernels.py")]
+    assert len(files) > 5
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                # "from wayfold.room import _kernels" names modules, "from wayfold.room._kernels import f" functions
+                inside = allowed.match(str(node.module)) or str(node.module) == "__future__"
+                names = [] if inside else [f"{node.module}.{alias.name}" for alias in node.names]
+            for name in names:
+                assert allowed.match(name), f"{file.name} imports {name}"

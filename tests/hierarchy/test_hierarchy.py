@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
 
@@ -72,6 +73,7 @@ def test_a_built_hierarchy_gives_the_costs_of_flat_search_at_every_level(merge, 
 def test_every_part_is_connected_and_lies_in_one_part_of_the_next_level(graph):
     for hierarchy in (Hierarchy.build(graph), Hierarchy.build(graph, merge=4, levels=3, exact=False)):
         parts = hierarchy.partition
+        below = np.arange(graph.num_nodes)
         for level in range(1, parts.levels + 1):
             labels = parts.labels(level)
             sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
@@ -79,8 +81,7 @@ def test_every_part_is_connected_and_lies_in_one_part_of_the_next_level(graph):
             edges = np.column_stack([sources[inside], graph.targets[inside]])
             pieces = Graph.from_edges(graph.points, edges).components()
             assert pieces.max() == labels.max()
-            if level > 1:
-                assert len(np.unique(np.column_stack([parts.labels(level - 1), labels]), axis=0)) == below.max() + 1
+            assert len(np.unique(np.column_stack([below, labels]), axis=0)) == below.max() + 1
             below = labels
 
 
@@ -93,7 +94,7 @@ def test_the_papers_levels_have_about_a_merge_of_the_nodes_below_and_islands_are
     hierarchy = Hierarchy.build(two, merge=5, levels=6, exact=False)
     nodes = [level.nodes for level in hierarchy.levels]
     assert nodes[0] == 1603
-    assert all(above < below / 2 for below, above in zip(nodes, nodes[1:], strict=False))
+    assert all(above < below / 2 for below, above in itertools.pairwise(nodes))
     top = hierarchy.partition.labels(hierarchy.num_levels)
     assert top[1602] not in np.delete(top, 1602)
     assert hierarchy.path(0, 1602).status is Status.UNREACHABLE
@@ -162,7 +163,9 @@ def test_threads_may_ask_at_once(graph, hierarchy):
     starts, goals = random_pairs(graph, 120)
     expected = graph.paths(starts, goals).costs
     with ThreadPoolExecutor(4) as pool:
-        costs = list(pool.map(lambda pair: hierarchy.path(*pair).cost, zip(starts.tolist(), goals.tolist())))
+        costs = list(
+            pool.map(lambda pair: hierarchy.path(*pair).cost, zip(starts.tolist(), goals.tolist(), strict=True))
+        )
     np.testing.assert_allclose(costs, expected, rtol=1e-6)
 
 

@@ -51,7 +51,8 @@ def demo(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold build arena.map arena.wayfold[/]   |   "
-    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   [cyan]wayfold build sample:city city.obj[/]   |   "
+    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   "
+    "[cyan]wayfold build sample:city city.obj[/]   |   "
     "[cyan]wayfold build arena.map fast.wayfold --accelerate hierarchy[/]"
 )
 def build(

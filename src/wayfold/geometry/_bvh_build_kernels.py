@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Building the tree of boxes over triangles that `_bvh_kernels` searches."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A tree of boxes over triangles: the queries that other rooms' kernels may call, and their batch forms.
 
 Each query kernel takes the `Boxes`, a `Stack` (one for each thread, reused between queries) and

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Primitives in the plane and the batch kernels of `polygon`. A polygon is an (n, 2) float64 ring, not closed."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Which cells of a lattice triangles touch, by cutting each triangle into slabs and the slabs into columns.
 
 The part of a triangle inside a column of closed cells is a convex polygon; the cells of the column that touch the

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """From edge lists to compressed rows, in blocks, so that nothing but the finished arrays is as large as the graph."""
 
 import numpy as np

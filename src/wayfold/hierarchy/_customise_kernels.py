@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Customisation (paper 002, algorithm 2): the arcs of a part, from the level below; and the landmarks."""
 
 from typing import NamedTuple
@@ -6,7 +7,8 @@ import numpy as np
 
 from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, cost, distance, search, slots, target
-from wayfold.hierarchy._kernels import FOREVER, OnGround, Overlay
+from wayfold.hierarchy._kernels import FOREVER
+from wayfold.hierarchy._level_kernels import OnGround, Overlay
 
 DONE, MORE_ARCS, MORE_STEPS, MORE_HEAP = 0, 1, 2, 3
 
@@ -199,8 +201,8 @@ def passes_another(between, a, b, count):
 def place_landmarks(space, state, none, groups, group_starts, landmarks, nearest):
     """Fill `landmarks` (p, k) with distances over level 1; the portals of each component have landmarks of their own.
 
-    `groups` (p,) int32 are the portals, component by component, and `group_starts` where each component begins; `nearest`
-    (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. Returns whether a heap was
+    `groups` (p,) int32 are the portals, component by component, and `group_starts` where each component begins;
+    `nearest` (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. Returns whether a heap was
     too small.
     """
     for group in range(group_starts.size - 1):

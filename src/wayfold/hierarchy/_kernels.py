@@ -1,16 +1,14 @@
-"""The levels as the searches see them, and the phases of a query (paper 002, section III.C).
+"""The phases of a query (paper 002, section III.C).
 
-Nodes are numbered part by part, so that every part is a range of *places*; `order` leads back to the graph's numbers.
-The nodes at the ends of edges between parts are *portals*; they have numbers of their own, those of the highest level
-first, so that a search over the levels touches little memory. Nothing is inserted into or deleted from the levels: the
-start and the goal are linked to the portals of their parts in scratch memory of the query.
+Nothing is inserted into or deleted from the levels: the start and the goal are linked to the portals of their parts in
+scratch memory of the query.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold._jit import inline, kernel
 from wayfold.graph._kernels import (
     FOUND,
     HEAP_FULL,
@@ -18,132 +16,17 @@ from wayfold.graph._kernels import (
     UNREACHABLE,
     SearchState,
     begin,
-    cost,
     distance,
     drop_top,
     relax,
     search,
     sift_up,
-    slots,
-    target,
 )
+from wayfold.hierarchy._level_kernels import Multilevel, OnGround, Overlay, level_of
 
 NO_ROOM = 5  # a path does not fit: the caller gives more room and asks again
 AHEAD, BEHIND = 0, 1  # the start's side and the goal's side of a query
 FOREVER = np.int64(1) << 62  # no limit to the nodes that a search settles
-
-
-class Overlay(NamedTuple):
-    """All levels in one pool of arcs.
-
-    Arcs 0 to m - 1 are the edges of the graph, from place to place. The others lead from portal to portal. A portal of
-    height h has rows 1 to h, one for each level: the inter-edges that leave its part and the intra-edges within it.
-    """
-
-    offsets: np.ndarray  # (n + 1,) int32, the edges of a place
-    targets: np.ndarray  # (arcs,) int32
-    costs: np.ndarray  # (arcs,) float32
-    subs: np.ndarray  # (arcs - m,) int32, where the sub-path of an intra-edge is in `steps`; -1 for an inter-edge
-    steps: np.ndarray  # (s,) uint16, sub-paths: how many members of the part they pass, then these
-    portal_at: np.ndarray  # (n,) int32, the portal at a place, -1 where there is none
-    places: np.ndarray  # (p,) int32, the place of a portal
-    heights: np.ndarray  # (p,) uint8, highest level at which it is a portal, from 1
-    rows: np.ndarray  # (p + 1,) int32, first row of a portal
-    row_first: np.ndarray  # (r,) int32, first arc of a row; -1 while an update has set its part aside
-    row_last: np.ndarray  # (r,) int32, one past its last arc
-    row_base: np.ndarray  # (r,) int32, where the members of its part begin: a place (level 1), or an index of `members`
-    members: np.ndarray  # (r,) int32, the portals of level 1, of level 2, ..., by place within a level
-    starts: np.ndarray  # (parts of all levels + levels,) int32, first place of each part, and n at the end of a level
-    level_starts: np.ndarray  # (levels + 2,) int32, where each level from 1 begins in `starts`
-    landmarks: np.ndarray  # (p, k) float64, distance from each landmark of the portal's component
-
-
-class Multilevel(NamedTuple):
-    """One query's view of the levels: each portal uses the highest of its levels whose part does not hold the goal.
-
-    The start needs no such care: a portal in its part leads out of the part by the part's own arcs.
-    """
-
-    overlay: Overlay
-    near: np.ndarray  # (levels + 1, 2) int32, range of places of the goal's part at each level from 1
-    marks: np.ndarray  # (k,) float64, the goal's distance from each landmark
-    top: int  # highest level to use
-    one_way: bool  # whether edges are one-way, so that distances from landmarks bound costs on one side only
-
-
-@implements(slots, Multilevel)
-def _(space, node):
-    overlay = space.overlay
-    row = overlay.rows[node] + level_of(overlay, space.near, space.top, node) - 1
-    return overlay.row_first[row], overlay.row_last[row]
-
-
-@implements(target, Multilevel)
-def _(space, node, slot):
-    return space.overlay.targets[slot]
-
-
-@implements(cost, Multilevel)
-def _(space, node, slot, successor):
-    return np.float64(space.overlay.costs[slot])
-
-
-@implements(distance, Multilevel)
-def _(space, node, goal):
-    landmarks = space.overlay.landmarks
-    best = 0.0
-    for mark in range(landmarks.shape[1]):
-        bound = space.marks[mark] - landmarks[node, mark]
-        if not space.one_way:
-            bound = abs(bound)
-        if bound > best:
-            best = bound
-    return best
-
-
-@inline
-def level_of(overlay, near, top, node):
-    """The level at which a portal is used: the highest, up to `top`, whose part does not hold the goal, at least 1.
-
-    A part that an update has set aside is not used either: the level below leads through it.
-    """
-    level = min(np.int64(overlay.heights[node]), top)
-    place = overlay.places[node]
-    row = overlay.rows[node] - 1
-    while level > 1 and (near[level, 0] <= place < near[level, 1] or overlay.row_first[row + level] < 0):
-        level -= 1
-    return level
-
-
-class OnGround(NamedTuple):
-    """The graph's edges inside one part; its nodes are the part's places, numbered from 0."""
-
-    offsets: np.ndarray  # (n + 1,) int32
-    targets: np.ndarray  # (arcs,) int32
-    costs: np.ndarray  # (arcs,) float32
-    first: int  # the part's range of places
-    last: int
-
-
-@implements(slots, OnGround)
-def _(space, node):
-    return space.offsets[space.first + node], space.offsets[space.first + node + 1]
-
-
-@implements(target, OnGround)
-def _(space, node, slot):
-    place = np.int64(space.targets[slot])
-    return place - space.first if space.first <= place < space.last else np.int64(-1)
-
-
-@implements(cost, OnGround)
-def _(space, node, slot, successor):
-    return np.float64(space.costs[slot])
-
-
-@implements(distance, OnGround)
-def _(space, node, goal):
-    return 0.0
 
 
 class Query(NamedTuple):
@@ -158,6 +41,27 @@ class Query(NamedTuple):
     trail: np.ndarray  # (p + 1,) int32
     frames: np.ndarray  # (levels + 2, 5) int64
     out: np.ndarray  # (room,) int32
+
+
+@inline
+def opened(overlay, query, top, one_way):
+    """The space and the scratch memory of a query from plain tuples.
+
+    Kernels that Python calls for every query take plain tuples: Numba looks at NamedTuples four times longer, which for
+    the arrays here would take longer than the phases themselves.
+    """
+    scratch = Query(
+        SearchState(*query[0]),
+        SearchState(*query[1]),
+        SearchState(*query[2]),
+        query[3],
+        query[4],
+        query[5],
+        query[6],
+        query[7],
+        query[8],
+    )
+    return Multilevel(Overlay(*overlay), scratch.near, scratch.marks, top, one_way), scratch
 
 
 @inline
@@ -199,7 +103,7 @@ def connect(offsets, targets, costs, state, place, linked, none):
     if linked[0] == place:
         return False
     inside = OnGround(offsets, targets, costs, linked[1], linked[2])
-    status, _, _ = search(inside, state, place - linked[1], -1, 0.0, UNLIMITED, none, FOREVER, False)
+    status, _, _ = search(inside, SearchState(*state), place - linked[1], -1, 0.0, UNLIMITED, none, FOREVER, False)
     linked[0] = -1 if status == HEAP_FULL else place
     return status == HEAP_FULL
 
@@ -223,11 +127,12 @@ def offer(space, state, size, clock, node, new, scale):
 
 
 @kernel
-def search_levels(space, query, level, scale):
+def search_levels(overlay_arrays, query_arrays, top, one_way, level, scale):
     """Phase 3, search between S and G: A* over the portals, from those of the start's part to those of the goal's.
 
     `level` is that of the parts that S and G are linked in. Returns (status, last portal or -1, settled, cost).
     """
+    space, query = opened(overlay_arrays, query_arrays, top, one_way)
     overlay, state, ahead, behind = space.overlay, query.state, query.ahead, query.behind
     start_first, start_last = query.linked[AHEAD, 1], query.linked[AHEAD, 2]
     goal_first, goal_last = query.linked[BEHIND, 1], query.linked[BEHIND, 2]
@@ -294,13 +199,14 @@ def cheapest_arc(overlay, first, last, goal):
 
 
 @kernel
-def obtain(space, query, end):
+def obtain(overlay_arrays, query_arrays, top, end):
     """Phase 4, obtain sub-paths: write the places from S to G to `query.out`.
 
     Returns (number of places, cost of the edges between them); -1 places when there is no room for them.
     """
+    space, query = opened(overlay_arrays, query_arrays, top, False)
     overlay, out = space.overlay, query.out
-    start, goal = query.linked[AHEAD, 0], query.linked[BEHIND, 0]
+    goal = query.linked[BEHIND, 0]
     start_first, goal_first = query.linked[AHEAD, 1], query.linked[BEHIND, 1]
     portals = 0
     portal = end
@@ -388,34 +294,35 @@ def unpack(overlay, near, top, trail, frames, out, count):
 
 
 @kernel
-def answer_many(space, back, query, queries, starts, goals, scale, none, answers, nodes, used):
+def answer_many(overlay, back, query, top, one_way, queries, starts, goals, scale, none, answers, nodes, used):
     """Answer the listed queries one after the other; `back` holds (offsets, targets, costs) of the edges turned round.
 
     Appends the places of each path to `nodes` from position `used` on. Returns (queries done, position after the last
     path, status); with HEAP_FULL or NO_ROOM the caller makes room and goes on from there.
     """
-    overlay = space.overlay
+    space, scratch = opened(overlay, query, top, one_way)
+    ground = space.overlay
     for at in range(queries.size):
         number = queries[at]
         start, goal = starts[number], goals[number]
-        find(overlay.starts, overlay.level_starts, 1, False, start, goal, query.near, query.linked)
+        find(ground.starts, ground.level_starts, 1, False, start, goal, scratch.near, scratch.linked)
         full = connect(
-            overlay.offsets, overlay.targets, overlay.costs, query.ahead, start, query.linked[AHEAD], none
-        ) or connect(back[0], back[1], back[2], query.behind, goal, query.linked[BEHIND], none)
+            ground.offsets, ground.targets, ground.costs, query[1], start, scratch.linked[AHEAD], none
+        ) or connect(back[0], back[1], back[2], query[2], goal, scratch.linked[BEHIND], none)
         if full:
             return at, used, HEAP_FULL
-        status, end, settled, _ = search_levels(space, query, 1, scale)
+        status, end, settled, _ = search_levels(overlay, query, top, one_way, 1, scale)
         if status == HEAP_FULL:
             return at, used, HEAP_FULL
         answers.statuses[number] = status
         answers.expanded[number] = settled
         if status != FOUND:
             continue
-        count, total = obtain(space, query, end)
+        count, total = obtain(overlay, query, top, end)
         if count < 0 or used + count > nodes.size:
             return at, used, NO_ROOM
         for step in range(count):
-            nodes[used + step] = query.out[step]
+            nodes[used + step] = scratch.out[step]
         used += count
         answers.costs[number] = total
         answers.lengths[number] = count

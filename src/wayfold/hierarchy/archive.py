@@ -1,11 +1,12 @@
-"""Hierarchies in `.wayfold` files: the graph, the partition, and the arcs as they are, so that loading computes little."""
+"""Hierarchies in `.wayfold` files: the graph with its costs, and the partition; loading makes the arcs again."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wayfold import _archive
 from wayfold.errors import FormatError, WayfoldError
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 def save(hierarchy: Hierarchy, file: str | os.PathLike[str]) -> None:
     """Write a hierarchy with the graph and its present costs."""
     graph, parts = hierarchy.graph, hierarchy.partition
-    arrays = {"points": graph.points, "offsets": graph.offsets, "targets": graph.targets, "order": parts.order}
+    arrays: dict[str, NDArray[Any]] = {
+        "points": graph.points,
+        "offsets": graph.offsets,
+        "targets": graph.targets,
+        "order": parts.order,
+    }
     if graph.costs is not None:
         arrays["costs"] = graph.costs
     if graph.motions is not None:
@@ -72,7 +78,7 @@ def _check_partition(parts: Partition, nodes: int) -> None:
     order = parts.order
     if order.dtype != np.int32 or order.shape != (nodes,) or not (np.sort(order) == np.arange(nodes)).all():
         raise ValueError("the order of the nodes is not a permutation of them")
-    below = np.arange(nodes + 1)
+    below: NDArray[Any] = np.arange(nodes + 1)
     for starts in parts.starts:
         rising = starts.size >= 2 and starts[0] == 0 and starts[-1] == nodes and (np.diff(starts) > 0).all()
         if starts.dtype != np.int32 or starts.ndim != 1 or not rising or not np.isin(starts, below).all():

@@ -8,6 +8,7 @@ shortest one; distances from landmarks lead the search.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from typing import Any, Literal
@@ -17,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.agent import check_motions
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs
-from wayfold.hierarchy import _customise_kernels, archive, partition
-from wayfold.hierarchy.levels import Level, Levels, base_slots
+from wayfold.hierarchy import _input, archive, partition
+from wayfold.hierarchy.levels import Level, Levels
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
+from wayfold.hierarchy.topology import base_slots
 from wayfold.path import Path, Paths, Status
 
 MOST_MERGED = 1 << 15
@@ -105,7 +107,7 @@ class Hierarchy:
         progress : callable, optional
             Called as ``progress(what, done, total)``.
         """
-        graph = _graph_of(graph_or_navmesh)
+        graph = _input.graph_of(graph_or_navmesh)
         if merge != "auto":
             merge = _check.whole(merge, "merge", low=2, high=MOST_MERGED)
         levels = _check.whole(levels, "levels", low=1, high=MOST_LEVELS)
@@ -148,7 +150,8 @@ class Hierarchy:
         """The nodes that are portals of a level from 1."""
         number = _check.whole(level, "level", low=1, high=max(1, self.num_levels))
         overlay = self._queries[self.exact].levels.overlay
-        return self.partition.order[overlay.places[overlay.heights >= number]]
+        nodes: NDArray[np.int32] = self.partition.order[overlay.places[overlay.heights >= number]]
+        return nodes
 
     @property
     def nbytes(self) -> int:
@@ -190,7 +193,8 @@ class Hierarchy:
         Path
             With `nodes`, and `timings` of the paper's five phases (find, connect, search, subpaths, delete).
         """
-        first, last = self._node(start, "start"), self._node(goal, "goal")
+        first = _input.node_number(self._topology, start, "start")
+        last = _input.node_number(self._topology, goal, "goal")
         shortest = self.exact if exact is None else bool(exact)
         if level is not None:
             level = _check.whole(level, "level", low=0)
@@ -227,7 +231,10 @@ class Hierarchy:
         workers : int, >= 1, optional
             Threads, all cores by default.
         """
-        first, last = np.broadcast_arrays(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
+        graph = self._topology
+        first, last = np.broadcast_arrays(
+            _input.node_numbers(graph, starts, "starts"), _input.node_numbers(graph, goals, "goals")
+        )
         if first.ndim != 1:
             raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
         if self._default_top == 0 or not self.exact:
@@ -251,13 +258,13 @@ class Hierarchy:
         costs : (k,) array_like, >= 0, or one number
             New costs; infinity closes an edge. Kept as float32.
         """
-        pairs, prices = self._check_update(edges, costs)
+        pairs, prices = _input.check_update(self._topology, edges, costs)
         if not len(pairs):
             return
         graph = self._topology
         if not graph.directed:
             pairs, prices = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2), np.repeat(prices, 2)
-        slots, owners = _slots(graph, pairs)
+        slots, owners = _input.edge_slots(graph, pairs)
         found = np.zeros(len(pairs), np.bool_)
         found[owners] = True
         if not found.all():
@@ -304,7 +311,7 @@ class Hierarchy:
         """
         graph = self._topology
         usable = None if motions is None else int(check_motions(motions))
-        prices = edge_costs(graph).astype(np.float32) if costs is None else _check_costs(costs, graph)
+        prices = edge_costs(graph).astype(np.float32) if costs is None else _input.check_costs(costs, graph)
         if usable is not None and graph.motions is not None:
             prices = np.where(graph.motions & usable, prices, np.float32(np.inf))
         changed = Graph(graph.points, graph.offsets, graph.targets, prices, directed=graph.directed)
@@ -388,8 +395,8 @@ class Hierarchy:
 
     def _near_path(self, start: int, goal: int) -> Path | None:
         """The path by plain A* where the goal is near, None if it is not."""
-        step = self._topology.points[start] - self._topology.points[goal]
-        if not float(step @ step) < self._near * self._near:
+        points = self._topology.points
+        if not math.dist(points[start].tolist(), points[goal].tolist()) < self._near:
             return None
         path = self.graph.path(start, goal, budget=_NEAR_NODES)
         return path or None
@@ -419,77 +426,8 @@ class Hierarchy:
         self._components = self.graph.components()
         self._may_have_split = False
 
-    def _check_update(self, edges: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        pairs = np.asarray(edges)
-        if pairs.size == 0:
-            pairs = np.empty((0, 2), np.int32)
-        if pairs.ndim != 2 or pairs.shape[1] != 2:
-            raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
-        checked = self._nodes(pairs, "edges")
-        try:
-            prices = np.broadcast_to(np.asarray(costs, np.float32), (len(pairs),))
-        except (TypeError, ValueError):
-            raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges") from None
-        if not (prices >= 0).all():
-            at = int(np.argmin(prices >= 0))
-            raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
-        return checked, prices
-
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         return self._topology.points[nodes]
-
-    def _node(self, node: int, name: str) -> int:
-        try:
-            number = node.__index__()
-        except AttributeError:
-            raise ParameterError(f"{name} must be a node number, not {node!r}") from None
-        if not 0 <= number < self._topology.num_nodes:
-            most = self._topology.num_nodes - 1
-            raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {most}")
-        return number
-
-    def _nodes(self, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
-        array = np.asarray(nodes)
-        if array.size == 0:
-            return np.empty(array.shape, np.int32)
-        if array.dtype.kind not in "iu":
-            raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
-        if array.min() < 0 or array.max() >= self._topology.num_nodes:
-            most = self._topology.num_nodes - 1
-            raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {most}")
-        return array.astype(np.int32)
-
-
-def _graph_of(thing: Any) -> Graph:
-    graph = thing if isinstance(thing, Graph) else getattr(thing, "graph", None)
-    if callable(graph):
-        graph = graph()
-    if isinstance(graph, tuple):  # a grid also says which node each cell is
-        graph = graph[0]
-    if not isinstance(graph, Graph):
-        raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
-    return graph
-
-
-def _check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
-    try:
-        prices = np.array(costs, np.float32)
-    except (TypeError, ValueError):
-        raise ParameterError("costs must be numbers") from None
-    if prices.shape != graph.targets.shape:
-        raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
-    if not (prices >= 0).all():
-        at = int(np.argmin(prices >= 0))
-        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
-    return prices
-
-
-def _slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Slots of the graph that join the node pairs, parallel edges included, and the pair that each belongs to."""
-    most = int(np.diff(graph.offsets)[pairs[:, 0]].sum())
-    slots, owners = np.empty(most, np.int64), np.empty(most, np.int64)
-    count = _customise_kernels.find_slots(graph.offsets, graph.targets, np.ascontiguousarray(pairs), slots, owners)
-    return slots[:count], owners[:count]
 
 
 def _single_level(levels: Levels) -> int:

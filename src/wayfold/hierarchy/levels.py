@@ -7,26 +7,22 @@ only through the parts that hold a changed edge, upward.
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
 from wayfold.graph import Graph
 from wayfold.graph.searcher import NO_NODES
 from wayfold.graph.workspace import Workspaces
-from wayfold.hierarchy import _customise_kernels, _kernels
+from wayfold.hierarchy import _customise_kernels, _level_kernels, batches, topology
 from wayfold.hierarchy.partition import Partition, Progress
 
-LANDMARKS = 8  # a row of them is one line of the processor's cache
 # More portals than this in a part, and the distances between them cost more than the search they save.
 MOST_PORTALS = 1024
 # Arcs that an update looks at before it sets parts aside: about a millisecond.
 _MOST_WORK = 60_000
-_SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
 
 
 @dataclass(frozen=True)
@@ -54,18 +50,6 @@ class Level:
     nbytes: int
 
 
-@dataclass
-class _Parts:
-    """The parts of a level that have portals, and where their arcs are in the pool."""
-
-    numbers: NDArray[np.int32]  # by part of the level: index into the arrays below, -1 without portals
-    parts: _customise_kernels.Parts
-    blocks: NDArray[np.int64]  # (k, 4): first arc and room for arcs, first step and room for steps
-    above: NDArray[np.int32]  # part of the next level, -1 on the highest
-    aside: NDArray[np.bool_]  # whether an update has set the part aside
-    work: NDArray[np.int64]  # arcs that making the part's arcs looks at, about
-
-
 class Levels:
     """Levels of one graph over one partition.
 
@@ -83,87 +67,29 @@ class Levels:
         self.one_way = graph.directed
         self.rank = np.empty(graph.num_nodes, np.int32)
         self.rank[partition.order] = np.arange(graph.num_nodes, dtype=np.int32)
-        offsets, slots = base_slots(graph, partition)
+        offsets, slots = topology.base_slots(graph, partition)
         targets = self.rank[graph.targets[slots]]
         sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(offsets))
         cells = [np.repeat(np.arange(len(s) - 1, dtype=np.int32), np.diff(s)) for s in partition.starts]
-        heights = _heights(sources, targets, cells, chosen)
-        self._parts: list[_Parts] = []
-        self.overlay = self._rows(offsets, targets, heights, cells)
+        heights = topology.portal_heights(sources, targets, cells, chosen)
+        self.overlay, self._parts = topology.lay_out(partition, offsets, targets, heights, cells)
         self.backward = self.overlay
         self._back: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None = None
         if graph.directed:
             turned = np.argsort(targets, kind="stable")
             back_offsets = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=graph.num_nodes))])
             self._back = (back_offsets.astype(np.int32), sources[turned], turned)
-        self._scratch: deque[tuple[Any, Any]] = deque()
         self._largest = [
             (int(np.diff(level.parts.portals).max(initial=1)), int(np.diff(level.parts.members).max(initial=1)))
             for level in self._parts
         ]
-        self.largest_part = max((int(np.diff(s).max()) for s in partition.starts[:1]), default=1)
+        self._maker = batches.Maker(self.overlay.places.size, self._largest)
         self.version = 0
         self.most_work = _MOST_WORK
         self._used = np.zeros(2, np.int64)
         # Costs that edges had when the landmarks were placed, and how much cheaper some are now.
         self._reference: dict[int, float] = {}
         self._cheaper: dict[int, float] = {}
-
-    # --- topology --------------------------------------------------------------------------------------------------
-
-    def _rows(
-        self,
-        offsets: NDArray[np.int32],
-        targets: NDArray[np.int32],
-        heights: NDArray[np.uint8],
-        cells: list[NDArray[np.int32]],
-    ) -> _kernels.Overlay:
-        """Number the portals and lay out their rows; the arcs of levels above 0 are still missing."""
-        portals = np.flatnonzero(heights)
-        # The highest first: the top level is what long searches touch.
-        places = portals[np.argsort(-heights[portals].astype(np.int64), kind="stable")].astype(np.int32)
-        portal_at = np.full(heights.size, -1, np.int32)
-        portal_at[places] = np.arange(places.size, dtype=np.int32)
-        tall = heights[places]
-        rows = np.concatenate([[0], np.cumsum(tall, dtype=np.int64)]).astype(np.int32)
-        row_base = np.empty(rows[-1], np.int32)
-        by_level = [np.flatnonzero(heights > level).astype(np.int32) for level in range(len(cells))]
-        begins = np.concatenate([[0], np.cumsum([at.size for at in by_level])]).astype(np.int64)
-        for level, starts in enumerate(self.partition.starts):
-            ranges = np.column_stack([starts[:-1], starts[1:]])
-            own = np.searchsorted(by_level[level], ranges) + begins[level]
-            members = ranges if level == 0 else np.searchsorted(by_level[level - 1], ranges) + begins[level - 1]
-            at = by_level[level]
-            row_base[rows[portal_at[at]] + level] = members[cells[level][at], 0]
-            used = np.flatnonzero(own[:, 1] > own[:, 0])
-            numbers = np.full(len(ranges), -1, np.int32)
-            numbers[used] = np.arange(used.size, dtype=np.int32)
-            above = cells[level + 1][starts[:-1][used]] if level + 1 < len(cells) else np.full(used.size, -1, np.int32)
-            parts = _customise_kernels.Parts(
-                *(np.ascontiguousarray(pairs[used], np.int32) for pairs in (ranges, members, own))
-            )
-            blocks = np.zeros((used.size, 4), np.int64)
-            work = np.zeros(used.size, np.int64)
-            self._parts.append(_Parts(numbers, parts, blocks, above, np.zeros(used.size, np.bool_), work))
-        level_starts = np.concatenate([[0, 0], np.cumsum([starts.size for starts in self.partition.starts])])
-        return _kernels.Overlay(
-            offsets=offsets,
-            targets=targets,
-            costs=np.empty(0, np.float32),
-            subs=np.empty(0, np.int32),
-            steps=np.empty(0, np.uint16),
-            portal_at=portal_at,
-            places=places,
-            heights=tall,
-            rows=rows,
-            row_first=np.zeros(rows[-1], np.int32),
-            row_last=np.zeros(rows[-1], np.int32),
-            row_base=row_base,
-            members=portal_at[np.concatenate([np.empty(0, np.int32), *by_level])],
-            starts=np.concatenate([np.empty(0, np.int32), *self.partition.starts]),
-            level_starts=level_starts.astype(np.int32),
-            landmarks=np.zeros((places.size, LANDMARKS)),
-        )
 
     @property
     def edges(self) -> int:
@@ -257,10 +183,10 @@ class Levels:
         for level, level_parts in enumerate(self._parts, start=1):
             if progress is not None:
                 progress("linking portals", level - 1, len(self._parts))
-            batches = self._make(overlay, level, level_parts.parts, workers)
-            last = level == len(self._parts)
-            overlay = self._append(overlay, level_parts, batches, spare=last)
-        self.overlay = overlay
+            made = self._maker.all(overlay, level, level_parts.parts, workers)
+            overlay = batches.append(overlay, level, level_parts, made)
+        self._used[:] = overlay.targets.size, overlay.steps.size
+        self.overlay = batches.with_room(overlay, 0, 0)
         self._turn_round()
         self.place_landmarks(components)
         self._estimate_work()
@@ -306,7 +232,7 @@ class Levels:
         """Make the arcs of some parts of a level again; returns which of the parts changed."""
         level_parts = self._parts[level - 1]
         parts = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
-        batch = self._batch(self.overlay, level, parts)
+        batch = self._maker.batch(self.overlay, level, parts)
         blocks = level_parts.blocks[numbers]
         changed = np.zeros(numbers.size, np.bool_)
         done = np.zeros(1, np.int64)
@@ -314,7 +240,7 @@ class Levels:
             status = _customise_kernels.replace(self.overlay, level, parts, batch, blocks, self._used, changed, done)
             if status == _customise_kernels.DONE:
                 break
-            self.overlay = _with_room(self.overlay, int(batch.ends[-1, 1]), int(batch.ends[-1, 2]))
+            self.overlay = batches.with_room(self.overlay, int(batch.ends[-1, 1]), int(batch.ends[-1, 2]))
         level_parts.blocks[numbers] = blocks
         return changed
 
@@ -361,7 +287,7 @@ class Levels:
         changes = np.flatnonzero(np.diff(found[groups])) + 1
         starts = np.concatenate([[0], changes, [count]]).astype(np.int32)
         near = np.zeros((self.partition.levels + 1, 2), np.int32)
-        space = _kernels.Multilevel(overlay, near, np.zeros(LANDMARKS), 1, self.one_way)
+        space = _level_kernels.Multilevel(overlay, near, np.zeros(topology.LANDMARKS), 1, self.one_way)
         workspaces = Workspaces(count)
         state = workspaces.take()
         while _customise_kernels.place_landmarks(
@@ -381,168 +307,9 @@ class Levels:
             arcs = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
             level_parts.work[:] = np.diff(portals)[:, 0] * (arcs[members[:, 1]] - arcs[members[:, 0]])
 
-    def _make(
-        self, overlay: _kernels.Overlay, level: int, parts: _customise_kernels.Parts, workers: int | None
-    ) -> list[_customise_kernels.Batch]:
-        """The arcs of some parts of a level, in batches."""
-        count = len(parts.ranges)
-        chunk = max(1, -(-count // (8 * _threads.worker_count(workers))))
-        batches: dict[int, _customise_kernels.Batch] = {}
-
-        def work(first: int, last: int) -> None:
-            some = _customise_kernels.Parts(*(pairs[first:last] for pairs in parts))
-            batches[first] = self._batch(overlay, level, some)
-
-        _threads.run_chunks(work, count, workers=workers, chunk=chunk)
-        return [batches[first] for first in sorted(batches)]
-
-    def _batch(
-        self, overlay: _kernels.Overlay, level: int, parts: _customise_kernels.Parts
-    ) -> _customise_kernels.Batch:
-        try:
-            workspaces, scratch = self._scratch.pop()
-        except IndexError:
-            portals = max((largest[0] for largest in self._largest), default=1)
-            members = max((largest[1] for largest in self._largest), default=1)
-            workspaces = Workspaces(members)
-            scratch = _customise_kernels.Scratch(
-                ordinals=np.zeros(overlay.places.size, np.uint16),
-                own=np.empty(portals, np.int32),
-                between=np.empty((portals, portals)),
-                parents=np.empty((portals, members), np.uint16),
-            )
-        portals = int(np.diff(parts.portals).sum())
-        room = 64 + 16 * portals
-        batch = _customise_kernels.Batch(
-            targets=np.empty(room, np.int32),
-            costs=np.empty(room, np.float32),
-            subs=np.empty(room, np.int32),
-            steps=np.empty(8 * room, np.uint16),
-            row_sizes=np.empty(portals, np.int32),
-            ends=np.zeros((len(parts.ranges) + 1, 3), np.int64),
-            done=np.zeros(1, np.int64),
-        )
-        state = workspaces.take()
-        while True:
-            status = _customise_kernels.customise(overlay, level, parts, state, scratch, batch)
-            if status == _customise_kernels.MORE_ARCS:
-                arrays = {name: np.resize(getattr(batch, name), 2 * room) for name in ("targets", "costs", "subs")}
-                room *= 2
-                batch = batch._replace(**arrays)
-            elif status == _customise_kernels.MORE_STEPS:
-                batch = batch._replace(steps=np.resize(batch.steps, 2 * batch.steps.size))
-            elif status == _customise_kernels.MORE_HEAP:
-                state = workspaces.larger(state)
-            else:
-                break
-        workspaces.give(state)
-        self._scratch.append((workspaces, scratch))
-        return batch
-
-    def _append(
-        self,
-        overlay: _kernels.Overlay,
-        level_parts: _Parts,
-        batches: list[_customise_kernels.Batch],
-        *,
-        spare: bool,
-    ) -> _kernels.Overlay:
-        """Put the batches of a whole level at the end of the pool."""
-        targets, costs, subs, steps = [overlay.targets], [overlay.costs], [overlay.subs], [overlay.steps]
-        arc, step, part = overlay.targets.size, overlay.steps.size, 0
-        sizes = []
-        for batch in batches:
-            ends = batch.ends
-            arcs, length = int(ends[-1, 1]), int(ends[-1, 2])
-            targets.append(batch.targets[:arcs])
-            costs.append(batch.costs[:arcs])
-            moved = batch.subs[:arcs]
-            subs.append(np.where(moved >= 0, moved + step, -1).astype(np.int32))
-            steps.append(batch.steps[:length])
-            sizes.append(batch.row_sizes)
-            blocks = level_parts.blocks[part : part + len(ends) - 1]
-            blocks[:, 0], blocks[:, 1] = arc + ends[:-1, 1], np.diff(ends[:, 1])
-            blocks[:, 2], blocks[:, 3] = step + ends[:-1, 2], np.diff(ends[:, 2])
-            arc, step, part = arc + arcs, step + length, part + len(ends) - 1
-        if level_parts.parts.ranges.size:
-            self._set_rows(overlay, level_parts.parts, np.concatenate(sizes), overlay.targets.size)
-        if spare:
-            extra = (arc - self.edges) // _SPARE
-            targets.append(np.zeros(extra, np.int32))
-            costs.append(np.full(extra, np.inf, np.float32))
-            subs.append(np.full(extra, -1, np.int32))
-            steps.append(np.zeros(step // _SPARE, np.uint16))
-            self._used[:] = arc, step
-        return overlay._replace(
-            targets=np.concatenate(targets),
-            costs=np.concatenate(costs),
-            subs=np.concatenate(subs),
-            steps=np.concatenate(steps),
-        )
-
-    def _set_rows(
-        self, overlay: _kernels.Overlay, parts: _customise_kernels.Parts, sizes: NDArray[np.int32], first: int
-    ) -> None:
-        """Tell the rows of a whole level where their arcs are."""
-        portals = overlay.members[parts.portals[0, 0] : parts.portals[-1, 1]]
-        level = self._level_of(parts)
-        rows = overlay.rows[portals] + level - 1
-        ends = first + np.cumsum(sizes)
-        overlay.row_last[rows] = ends
-        overlay.row_first[rows] = ends - sizes
-
-    def _level_of(self, parts: _customise_kernels.Parts) -> int:
-        return next(level for level, other in enumerate(self._parts, start=1) if other.parts is parts)
-
     def _turn_round(self) -> None:
         """The graph's edges the other way, for linking goals; the same arrays where edges are two-way."""
         self.backward = self.overlay
         if self._back is not None:
             offsets, targets, slots = self._back
             self.backward = self.overlay._replace(offsets=offsets, targets=targets, costs=self.overlay.costs[slots])
-
-
-def _with_room(overlay: _kernels.Overlay, arcs: int, steps: int) -> _kernels.Overlay:
-    """The overlay with room for more arcs and steps at the end of its pool."""
-    more = arcs + (overlay.targets.size - int(overlay.offsets[-1])) // _SPARE
-    return overlay._replace(
-        targets=np.concatenate([overlay.targets, np.zeros(more, np.int32)]),
-        costs=np.concatenate([overlay.costs, np.full(more, np.inf, np.float32)]),
-        subs=np.concatenate([overlay.subs, np.full(more, -1, np.int32)]),
-        steps=np.concatenate([overlay.steps, np.zeros(steps + overlay.steps.size // _SPARE, np.uint16)]),
-    )
-
-
-def base_slots(graph: Graph, partition: Partition) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Rows of the graph in the partition's order: their offsets, and the graph's slot of each of their edges."""
-    degrees = np.diff(graph.offsets)[partition.order]
-    offsets = np.concatenate([[0], np.cumsum(degrees)])
-    slots = np.repeat(graph.offsets[partition.order] - offsets[:-1], degrees) + np.arange(offsets[-1])
-    return offsets.astype(np.int32), slots
-
-
-def _heights(
-    sources: NDArray[np.int32], targets: NDArray[np.int32], cells: list[NDArray[np.int32]], chosen: bool
-) -> NDArray[np.uint8]:
-    """The highest level at which each place is a portal, 0 for none."""
-    heights = np.zeros(cells[0].size if cells else 0, np.uint8)
-    edges = np.arange(sources.size)
-    for level, cell in enumerate(cells, start=1):
-        edges = edges[cell[sources[edges]] != cell[targets[edges]]]
-        if chosen and level > 1:
-            edges = _middle_crossings(sources, targets, cells[level - 2], edges)
-        heights[sources[edges]] = level
-        heights[targets[edges]] = level
-    return heights
-
-
-def _middle_crossings(
-    sources: NDArray[np.int32], targets: NDArray[np.int32], below: NDArray[np.int32], edges: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The paper's portals: of all edges between two neighbouring nodes of the level below, the one in the middle."""
-    a, b = below[sources[edges]].astype(np.int64), below[targets[edges]].astype(np.int64)
-    pairs = np.minimum(a, b) * (int(below.max()) + 1) + np.maximum(a, b)
-    order = np.argsort(pairs, kind="stable")
-    first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
-    count = np.diff(np.append(first, order.size))
-    return np.sort(edges[order[first + count // 2]])

@@ -150,11 +150,12 @@ def _metis(neighbours: Any, count: int, weights: NDArray[np.int64] | None, seed:
 
 
 def _check_parts(neighbours: Any, parts: Labels) -> Labels:
-    """The paper's `checkPartitions`: the nodes of a part must be linked; one that is in pieces becomes several parts."""
+    """The paper's `checkPartitions`: the nodes of a part must be linked; one in pieces becomes several parts."""
     edges = scipy.sparse.coo_array(neighbours)
     inside = parts[edges.coords[0]] == parts[edges.coords[1]]
     linked = (edges.data[inside], (edges.coords[0][inside], edges.coords[1][inside]))
-    return connected_components(scipy.sparse.csr_array(linked, shape=edges.shape), directed=False)[1].astype(np.int64)
+    pieces = connected_components(scipy.sparse.csr_array(linked, shape=edges.shape), directed=False)[1]
+    return np.asarray(pieces, np.int64)
 
 
 def _contract(neighbours: Any, parts: Labels) -> Any:

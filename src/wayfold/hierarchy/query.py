@@ -15,7 +15,8 @@ from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph.searcher import NO_NODES
 from wayfold.graph.workspace import Workspaces
 from wayfold.hierarchy import _kernels
-from wayfold.hierarchy.levels import LANDMARKS, Levels
+from wayfold.hierarchy.levels import Levels
+from wayfold.hierarchy.topology import LANDMARKS
 from wayfold.path import Path, Paths, Status
 
 Points = Callable[[NDArray[np.int32]], NDArray[Any]]
@@ -50,6 +51,7 @@ class Queries:
         """
         levels = self.levels
         overlay, back = levels.overlay, levels.backward
+        arrays = tuple(overlay)
         level = top if single else 1
         first, last = int(levels.rank[start]), int(levels.rank[goal])
         query = self._take()
@@ -57,16 +59,15 @@ class Queries:
             began = perf_counter()
             _kernels.find(overlay.starts, overlay.level_starts, level, single, first, last, query.near, query.linked)
             found = perf_counter()
-            linked = query.linked
+            scratch = _plain(query)
             full = _kernels.connect(
-                overlay.offsets, overlay.targets, overlay.costs, query.ahead, first, linked[0], NO_NODES
-            ) or _kernels.connect(back.offsets, back.targets, back.costs, query.behind, last, linked[1], NO_NODES)
+                overlay.offsets, overlay.targets, overlay.costs, scratch[1], first, query.linked[0], NO_NODES
+            ) or _kernels.connect(back.offsets, back.targets, back.costs, scratch[2], last, query.linked[1], NO_NODES)
             connected = perf_counter()
-            space = _kernels.Multilevel(overlay, query.near, query.marks, top, levels.one_way)
             status, end, settled, _ = (
                 (graph_kernels.HEAP_FULL, -1, 0, 0.0)
                 if full
-                else _kernels.search_levels(space, query, level, levels.scale)
+                else _kernels.search_levels(arrays, scratch, top, levels.one_way, level, levels.scale)
             )
             if status != graph_kernels.HEAP_FULL:
                 break
@@ -74,10 +75,10 @@ class Queries:
         searched = perf_counter()
         path = Path(Status.UNREACHABLE, expanded=settled)
         if status == graph_kernels.FOUND:
-            count, cost = _kernels.obtain(space, query, end)
+            count, cost = _kernels.obtain(arrays, scratch, top, end)
             while count < 0:
                 query = query._replace(out=np.empty(2 * query.out.size, np.int32))
-                count, cost = _kernels.obtain(space, query, end)
+                count, cost = _kernels.obtain(arrays, _plain(query), top, end)
             nodes = levels.partition.order[query.out[:count]]
             path = Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled)
         self._give(query)
@@ -98,7 +99,7 @@ class Queries:
     ) -> Paths:
         """The paths of many queries over all levels, in parallel; those not `possible` are unreachable."""
         levels = self.levels
-        overlay = levels.overlay
+        arrays = tuple(levels.overlay)
         back = (levels.backward.offsets, levels.backward.targets, levels.backward.costs)
         first, last = levels.rank[starts], levels.rank[goals]
         count = len(starts)
@@ -118,9 +119,20 @@ class Queries:
             nodes = np.empty(64 * (end - begin), np.int32)
             used, at = 0, begin
             while at < end:
-                space = _kernels.Multilevel(overlay, query.near, query.marks, levels.partition.levels, levels.one_way)
                 done, used, status = _kernels.answer_many(
-                    space, back, query, queries[at:end], first, last, levels.scale, NO_NODES, answers, nodes, used
+                    arrays,
+                    back,
+                    _plain(query),
+                    levels.partition.levels,
+                    levels.one_way,
+                    queries[at:end],
+                    first,
+                    last,
+                    levels.scale,
+                    NO_NODES,
+                    answers,
+                    nodes,
+                    used,
                 )
                 at += done
                 if status == graph_kernels.HEAP_FULL:
@@ -181,10 +193,15 @@ class Queries:
         )
 
 
+def _plain(query: _kernels.Query) -> tuple[Any, ...]:
+    """The scratch memory as plain tuples, which kernels take faster; see `_kernels.opened`."""
+    return (tuple(query.state), tuple(query.ahead), tuple(query.behind), *query[3:])
+
+
 def _larger(query: _kernels.Query) -> _kernels.Query:
     """The same scratch memory with larger heaps; links are made again."""
     query.linked[:, 0] = -1
-    states = {}
+    states: dict[str, Any] = {}
     for name in ("state", "ahead", "behind"):
         state = getattr(query, name)
         states[name] = Workspaces(state.cost.size).larger(state)

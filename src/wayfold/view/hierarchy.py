@@ -57,13 +57,7 @@ def _draw_parts(axes: Axes, hierarchy: Hierarchy, level: int) -> None:
     labels = hierarchy.partition.labels(level)
     axes.scatter(points[:, 0], points[:, 1], s=size, c=part_colours(labels), linewidths=0)
     portals = points[hierarchy.portals(level)]
-    axes.plot(
-        portals[:, 0],
-        portals[:, 1],
-        ".",
-        color="#b3001b",
-        markersize=min(3.0, 2 + 200 / len(portals)) if len(portals) else 1,
-    )
+    axes.plot(portals[:, 0], portals[:, 1], ".", color="#b3001b", markersize=2.0)
 
 
 def part_colours(labels: NDArray[Any]) -> NDArray[np.float64]:

@@ -1,0 +1,89 @@
+"""Checks of what enters a hierarchy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.graph import Graph
+from wayfold.hierarchy import _customise_kernels
+
+
+def graph_of(thing: Any) -> Graph:
+    """A graph, or the graph of a map."""
+    graph = thing if isinstance(thing, Graph) else getattr(thing, "graph", None)
+    if callable(graph):
+        graph = graph()
+    if isinstance(graph, tuple):  # a grid also says which node each cell is
+        graph = graph[0]
+    if not isinstance(graph, Graph):
+        raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
+    return graph
+
+
+def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
+    """A cost for each slot of the graph."""
+    try:
+        prices = np.array(costs, np.float32)
+    except (TypeError, ValueError):
+        raise ParameterError("costs must be numbers") from None
+    if prices.shape != graph.targets.shape:
+        raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
+    if not (prices >= 0).all():
+        at = int(np.argmin(prices >= 0))
+        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
+    return prices
+
+
+def edge_slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Slots of the graph that join the node pairs, parallel edges included, and the pair that each belongs to."""
+    most = int(np.diff(graph.offsets)[pairs[:, 0]].sum())
+    slots, owners = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = _customise_kernels.find_slots(graph.offsets, graph.targets, np.ascontiguousarray(pairs), slots, owners)
+    return slots[:count], owners[:count]
+
+
+def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Node pairs and their new costs, as `Hierarchy.update` takes them."""
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        pairs = np.empty((0, 2), np.int32)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
+    checked = node_numbers(graph, pairs, "edges")
+    try:
+        prices = np.broadcast_to(np.asarray(costs, np.float32), (len(pairs),))
+    except (TypeError, ValueError):
+        raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges") from None
+    if not (prices >= 0).all():
+        at = int(np.argmin(prices >= 0))
+        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
+    return checked, prices
+
+
+def node_number(graph: Graph, node: int, name: str) -> int:
+    """A node of the graph, or an error that says why it is none."""
+    try:
+        number = node.__index__()
+    except AttributeError:
+        raise ParameterError(f"{name} must be a node number, not {node!r}") from None
+    if not 0 <= number < graph.num_nodes:
+        most = graph.num_nodes - 1
+        raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {most}")
+    return number
+
+
+def node_numbers(graph: Graph, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
+    """Nodes of the graph, or an error that says why they are none."""
+    array = np.asarray(nodes)
+    if array.size == 0:
+        return np.empty(array.shape, np.int32)
+    if array.dtype.kind not in "iu":
+        raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
+    if array.min() < 0 or array.max() >= graph.num_nodes:
+        most = graph.num_nodes - 1
+        raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {most}")
+    return array.astype(np.int32)
