@@ -202,8 +202,8 @@ def place_landmarks(space, state, none, groups, group_starts, landmarks, nearest
     """Fill `landmarks` (p, k) with distances over level 1; the portals of each component have landmarks of their own.
 
     `groups` (p,) int32 are the portals, component by component, and `group_starts` where each component begins;
-    `nearest` (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. Returns whether a heap was
-    too small.
+    `nearest` (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. Returns whether
+    a heap was too small.
     """
     for group in range(group_starts.size - 1):
         members = groups[group_starts[group] : group_starts[group + 1]]

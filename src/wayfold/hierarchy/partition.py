@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from wayfold.graph import Graph
 
 Labels = NDArray[np.int64]
+_BLOCK = 1024  # nodes that METIS partitions at a time where it is asked for many parts
 Progress = Callable[[str, int, int], None]
 
 
@@ -78,7 +79,7 @@ def merged(graph: Graph, merge: int, levels: int, seed: int, progress: Progress 
             break
         below = current[active][:, active]
         parts = np.arange(current.shape[0])
-        parts[active] = current.shape[0] + _check_parts(below, _metis(below, count, weights[active], seed))
+        parts[active] = current.shape[0] + _many_parts(below, count, weights[active], seed)
         parts = np.unique(parts, return_inverse=True)[1]
         weights = np.bincount(parts, weights).astype(np.int64)
         current = _contract(current, parts)
@@ -130,6 +131,30 @@ def _neighbours(graph: Graph) -> Any:
     apart = both.coords[0] != both.coords[1]
     edges = (both.coords[0][apart], both.coords[1][apart])
     return scipy.sparse.csr_array((np.ones(edges[0].size, np.int32), edges), shape=shape)
+
+
+def _many_parts(neighbours: Any, count: int, weights: NDArray[np.int64], seed: int) -> Labels:
+    """Partition into `count` parts, a block of nodes at a time.
+
+    Asked for tens of thousands of parts at once, METIS runs out of nodes in its first partition and complains on the
+    standard output.
+    """
+    blocks = np.zeros(neighbours.shape[0], np.int64)
+    if neighbours.shape[0] >= 2 * _BLOCK:
+        blocks = _check_parts(neighbours, _metis(neighbours, neighbours.shape[0] // _BLOCK, weights, seed))
+    order = np.argsort(blocks, kind="stable")
+    ends = np.cumsum(np.bincount(blocks))
+    result = np.empty_like(blocks)
+    found = 0
+    for nodes in np.split(order, ends[:-1]):
+        pieces = round(count * nodes.size / neighbours.shape[0])
+        parts = np.zeros(nodes.size, np.int64)
+        if pieces >= 2:
+            inside = neighbours[nodes][:, nodes]
+            parts = _check_parts(inside, _metis(inside, pieces, weights[nodes], seed))
+        result[nodes] = found + parts
+        found += int(parts.max()) + 1
+    return result
 
 
 def _metis(neighbours: Any, count: int, weights: NDArray[np.int64] | None, seed: int) -> Labels:
