@@ -253,6 +253,19 @@ def test_closing_and_opening_edges_splits_and_joins():
     assert hierarchy.graph.path(0, 99).cost == pytest.approx(103)
 
 
+def test_a_graph_too_small_for_levels_is_updated_too():
+    chain = Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)])
+    hierarchy = Hierarchy.build(chain)
+    hierarchy.update([(1, 0)], 7.0)
+    assert hierarchy.path(0, 2).cost == 8
+    hierarchy.update([(1, 2)], math.inf)
+    assert hierarchy.path(0, 2).status is Status.UNREACHABLE
+    hierarchy.customise(costs=[2, 2, 3, 3])
+    assert hierarchy.path(0, 2).cost == 5
+    hierarchy.refresh()
+    assert hierarchy.path(2, 0).cost == 5
+
+
 def test_motions_close_edges():
     graph = lattice(20, holes=0.0)
     edges = _edges(graph)

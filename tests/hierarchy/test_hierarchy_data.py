@@ -54,7 +54,7 @@ def test_the_city_for_thousands_of_pairs_before_and_after_changes(data):
 @pytest.mark.parametrize("name", ["arena", "brc202d", "den520d", "orz900d", "ost003d"])
 def test_dragon_age_maps(data, name):
     grid = DenseGrid.from_movingai(data / f"movingai/dao/{name}.map")
-    graph, numbers = grid.graph()
+    _, numbers = grid.graph()
     hierarchy = Hierarchy.build(grid)
     scenarios = load_scen(data / f"movingai/dao/{name}.map.scen")
     picked = np.unique(np.linspace(0, len(scenarios) - 1, 300).astype(int))

@@ -208,7 +208,8 @@ class Hierarchy:
         if level == 0:
             return self.graph.path(first, last)
         if shortest:
-            near = self._near_path(first, last) if level == self._default_top else None
+            # After an update the graph is made again only where it is asked for, not to save some microseconds here.
+            near = self._near_path(first, last) if level == self._default_top and self._graph is not None else None
             path = near or queries.one(first, last, top=level, single=False, points=self._points_of)
         elif queries.levels.same_part(level, first, last):
             return self.graph.path(first, last)  # section III.C, phase 1
