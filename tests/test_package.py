@@ -120,7 +120,7 @@ def test_errors_say_where():
 
 def test_kernel_files_import_only_numpy_the_compiler_and_other_kernel_files():
     allowed = re.compile(r"(math|typing|numpy|wayfold\._jit|(wayfold\.\w+\.)_?\w*kernels)$")
-    files = [file for file in SOURCE.rglob("*_kernels.py")]
+    files = list(SOURCE.rglob("*_kernels.py"))
     assert len(files) > 5
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
