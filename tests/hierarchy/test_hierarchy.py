@@ -286,6 +286,13 @@ def test_a_map_with_a_graph_is_taken_as_its_graph():
     assert hierarchy.path(0, 399).cost == pytest.approx(19 * math.sqrt(2), rel=1e-6)
 
 
+def with_cost(graph, cost):
+    """The graph with a cost that `Graph.from_edges` would refuse."""
+    costs = graph.costs.copy()
+    costs[3] = cost
+    return Graph(graph.points, graph.offsets, graph.targets, costs)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
@@ -309,6 +316,8 @@ def test_a_map_with_a_graph_is_taken_as_its_graph():
         (lambda h: Hierarchy.build(h.graph, levels=0), ParameterError, "levels"),
         (lambda h: Hierarchy.build(h.graph, seed=-1), ParameterError, "seed"),
         (lambda h: Hierarchy.build("graph"), ParameterError, "Graph or a map"),
+        (lambda h: Hierarchy.build(with_cost(h.graph, math.nan)), ParameterError, r"costs\[3\] must be at least 0"),
+        (lambda h: Hierarchy.build(with_cost(h.graph, -1.0)), ParameterError, r"costs\[3\] must be at least 0"),
     ],
 )
 def test_bad_input_is_refused_and_changes_nothing(hierarchy, call, error, words):

@@ -21,6 +21,8 @@ def graph_of(thing: Any) -> Graph:
         graph = graph[0]
     if not isinstance(graph, Graph):
         raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
+    if graph.costs is not None:
+        check_costs(graph.costs, graph)
     return graph
 
 
