@@ -19,6 +19,7 @@ _LAZY = {
     "Graph": "wayfold.graph",
     "Mesh": "wayfold.geometry",
     "DenseGrid": "wayfold.grid",
+    "SparseGrid": "wayfold.grid",
     "Hierarchy": "wayfold.hierarchy",
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
@@ -34,6 +35,7 @@ __all__ = [
     "Motion",
     "Path",
     "Paths",
+    "SparseGrid",
     "Status",
     "__version__",
     "errors",
@@ -69,6 +71,6 @@ if TYPE_CHECKING:
     from wayfold.agent import Agent, Motion
     from wayfold.geometry import Mesh
     from wayfold.graph import Graph
-    from wayfold.grid import DenseGrid
+    from wayfold.grid import DenseGrid, SparseGrid
     from wayfold.hierarchy import Hierarchy
     from wayfold.path import Path, Paths, Status

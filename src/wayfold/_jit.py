@@ -2,7 +2,7 @@
 
 * `kernel` compiles on first call, releases the GIL and caches on disk. Where no cache folder can be written it
   compiles in memory without a word. It cannot allocate; `kernel_with_memory` can.
-* `inline` is a kernel small enough to be pasted into its callers.
+* `inline` is a kernel small enough to be pasted into its callers, `helper` one that is too large for that.
 * `generic` and `implements` give one kernel many meanings: a generic function has one implementation for each
   NamedTuple that describes a search space, and the search that calls it is compiled once for each of them.
 
@@ -135,6 +135,11 @@ def kernel_with_memory(function):
 def inline(function):
     """Compile a small function that is to be pasted into the kernels that call it."""
     return numba.njit(forceinline=True, _nrt=False, **_OPTIONS)(function)
+
+
+def helper(function):
+    """Compile a function that only kernels call, but that is too large to be pasted into each of them."""
+    return numba.njit(_nrt=False, **_OPTIONS)(function)
 
 
 def _compiled(function, **options):

@@ -13,6 +13,7 @@ from wayfold.errors import FormatError
 _KINDS = {
     "graph": ("wayfold.graph", "Graph"),
     "dense-grid": ("wayfold.grid", "DenseGrid"),
+    "sparse-grid": ("wayfold.grid", "SparseGrid"),
     "hierarchy": ("wayfold.hierarchy", "Hierarchy"),
 }
 

@@ -158,6 +158,9 @@ class Paths(Sequence[Path]):
     nodes : (total,) int32 array
         The nodes of all paths one after the other; those of query i are ``nodes[offsets[i]:offsets[i + 1]]``.
     offsets : (q + 1,) int64 array
+
+    Points of the paths are found from their nodes by a function, or lie in one array like the nodes: where a map may
+    change, its nodes lose their meaning, but its paths do not.
     """
 
     def __init__(
@@ -167,7 +170,7 @@ class Paths(Sequence[Path]):
         expanded: NDArray[np.int64],
         offsets: NDArray[np.int64],
         nodes: NDArray[np.int32],
-        points: Callable[[NDArray[np.int32]], NDArray[Any]],
+        points: Callable[[NDArray[np.int32]], NDArray[Any]] | NDArray[Any],
         smoother: Callable[[Path], Path] | None = None,
     ) -> None:
         self.statuses = statuses
@@ -194,10 +197,11 @@ class Paths(Sequence[Path]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = range(len(self))[index]
+        part = slice(self.offsets[i], self.offsets[i + 1])
         return Path(
             _STATUSES[self.statuses[i]],
-            self._points,
-            nodes=self.nodes[self.offsets[i] : self.offsets[i + 1]],
+            self._points if callable(self._points) else self._points[part],
+            nodes=self.nodes[part],
             cost=float(self.costs[i]),
             expanded=int(self.expanded[i]),
             smoother=self._smoother,

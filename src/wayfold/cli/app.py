@@ -53,24 +53,48 @@ def demo(
     epilog="Examples:  [cyan]wayfold build arena.map arena.wayfold[/]   |   "
     "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   "
     "[cyan]wayfold build sample:city city.obj[/]   |   "
-    "[cyan]wayfold build arena.map fast.wayfold --accelerate hierarchy[/]"
+    "[cyan]wayfold build arena.map fast.wayfold --accelerate hierarchy[/]   |   "
+    "[cyan]wayfold build level.obj level.wayfold --map sparse-grid --cell 0.3 --up y[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A MovingAI .map, a mesh file, or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="A MovingAI .map, a mesh or .bsp file, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
-    map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid or graph; dense-grid by default.")] = None,
+    map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid (default), sparse-grid or graph.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
     accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
     merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
     levels: Annotated[int, typer.Option(min=1, max=16, help="At most so many levels.")] = 4,
+    sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sparse grid's sectors, cells.")] = 16,
+    cell: Annotated[float, typer.Option(help="Side of a sparse grid's cells on a mesh, metres.")] = 0.5,
+    radius: Annotated[float, typer.Option(help="Radius of who walks on a mesh, metres.")] = 0.4,
+    height: Annotated[float, typer.Option(help="Its height, metres.")] = 1.8,
+    climb: Annotated[float, typer.Option(help="Its highest step, metres.")] = 0.5,
+    slope: Annotated[float, typer.Option(help="Steepest ground that it walks on, degrees.")] = 45.0,
+    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn a map file or a sample into a file that `path` and `info` open at once."""
+    from wayfold.agent import Agent
     from wayfold.cli.build import run
 
-    run(source, out, map_kind, seed, size, json, accelerate=accelerate, merge=merge, levels=levels, quiet=quiet)
+    run(
+        source,
+        out,
+        map_kind,
+        seed,
+        size,
+        json,
+        accelerate=accelerate,
+        merge=merge,
+        levels=levels,
+        quiet=quiet,
+        sector=sector,
+        cell=cell,
+        agent=Agent(radius, height, climb, slope),
+        up=up,
+    )
 
 
 @app.command(
@@ -99,6 +123,7 @@ def path(
     file: Annotated[Path, typer.Argument(help="A .map or .wayfold file.")],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
+    exact: Annotated[bool, typer.Option("--exact", help="Search the cells of a sparse grid, not its regions.")] = False,
     smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,
@@ -111,7 +136,7 @@ def path(
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
     from wayfold.cli.path import run
 
-    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json, level=level)
+    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json, level=level, exact=exact)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
@@ -133,7 +158,7 @@ def peers(
 @bench_app.command(epilog="Example:  [cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]")
 def papers(
     data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
-    paper: Annotated[str, typer.Option(help="Which paper: hierarchy.")],
+    paper: Annotated[str, typer.Option(help="Which paper: hierarchy or sparse-grid.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="All of it, or a tenth.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the report as JSON and its plots.")] = None,
     json: Json = False,

@@ -13,7 +13,7 @@ from wayfold.cli._output import check_writable, print_facts, print_json, print_t
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
-from wayfold.grid import DenseGrid
+from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
 
 Up = Literal["y", "z"]
@@ -110,6 +110,22 @@ def describe_object(thing: Any) -> dict[str, Any]:
             "bytes": thing.nbytes,
             "bytes_per_cell": thing.nbytes / (thing.width * thing.height),
             "search_bytes_per_cell": thing.search_bytes / (thing.width * thing.height),
+        }
+    if isinstance(thing, SparseGrid):
+        cells = thing.cells
+        return {
+            "kind": "sparse grid",
+            "cells": thing.num_cells,
+            "lowest_corner": cells.min(axis=0) if len(cells) else "none",
+            "highest_corner": cells.max(axis=0) if len(cells) else "none",
+            "sector_size": thing.sector_size,
+            "regions": thing.num_regions,
+            "abstract_edges": thing.num_abstract_edges,
+            "successors": thing.successor_way,
+            "max_step": thing.max_step,
+            "bytes_as_the_paper_counts": thing.memory().total,
+            "bytes": thing.nbytes,
+            "bytes_per_cell": thing.nbytes / max(1, thing.num_cells),
         }
     if isinstance(thing, Hierarchy):
         return {

@@ -7,12 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wayfold.bench import harness, hierarchy
+import numpy as np
+
+from wayfold.bench import harness, hierarchy, sparse_grid
 from wayfold.cli._output import print_json, print_table, progress, show, to_json
 from wayfold.errors import ParameterError
 from wayfold.hierarchy.query import PHASES
 from wayfold.view import pictures
 from wayfold.view.hierarchy import plot_report
+from wayfold.view.sparse import plot_memory, plot_quality
 
 
 def run(data: Path, paper: str, full: bool, out: Path | None, json: bool, quiet: bool) -> None:
@@ -86,4 +89,43 @@ def _exact_tables(report: dict[str, Any]) -> None:
     print_table("The city's exact hierarchy", ("", "measured", "wanted"), facts)
 
 
-PAPERS: dict[str, Callable[[Path, bool, Path | None, bool, bool], None]] = {"hierarchy": _hierarchy}
+def _sparse_grid(data: Path, full: bool, out: Path | None, json: bool, quiet: bool) -> None:
+    with progress("bench", None, quiet) as step:
+        report = sparse_grid.run(data, full=full, progress=step)
+    report["machine"] = asdict(harness.machine())
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "sparse_grid.json").write_text(to_json(report) + "\n", encoding="utf-8")
+        pictures.save(plot_memory(report["memory"][0]["rows"]), out / "sparse_grid_memory.png")
+        pictures.save(plot_quality(np.array(report["planning"]["lengths"])), out / "sparse_grid_lengths.png")
+    if json:
+        print_json(report)
+        return
+    rows: list[tuple[Any, ...]] = [("the paper, sector 12", *sparse_grid.MEMORY.values())]
+    for table in report["memory"]:
+        for name, label in (("paper", "its accounting"), ("trimmed", "trimmed to boxes"), ("nbytes", "live arrays")):
+            rows.append((f"{label}, sector {table['sector']}", round(table[name]["average"]), table[name]["maximum"]))
+        rows.append(
+            (f"live / accounting, sector {table['sector']}", table["nbytes_ratio"], table["nbytes_ratio_largest"])
+        )
+    print_table(f"Memory of {report['maps']} maps, bytes", ("", "average", "maximum"), rows)
+    columns = ("sector", *(f"{way} {who}" for way in sparse_grid.WAYS for who in ("paper", "ours")))
+    pairs = [[(t["paper"][way], t["ratios"][way]) for way in sparse_grid.WAYS] for t in report["table_1"]]
+    rows = [(str(t["sector"]), *(x for p in r for x in p)) for t, r in zip(report["table_1"], pairs, strict=True)]
+    print_table("Table 1: time to generate successors / regular grid", columns, rows)
+    names = ("average_cut", "maximum_cut", "average_add", "maximum_add")
+    columns = ("sector", *(f"{name.replace('_', ' ')} {who}" for name in names for who in ("paper", "ours")))
+    rows = [(str(t["sector"]), *(t[w][n] for n in names for w in ("paper", "ours"))) for t in report["table_2"]]
+    print_table("Table 2: cutting and adding 99 cells, ms", columns, rows)
+    plan = {name: value for name, value in report["planning"].items() if name not in ("lengths", "length_quantiles")}
+    facts = {**plan, **{f"length, {name}": value for name, value in report["planning"]["length_quantiles"].items()}}
+    print_table("Planning on scenarios", ("", ""), [(name.replace("_", " "), value) for name, value in facts.items()])
+    print_table("A large world", ("", ""), [(name.replace("_", " "), value) for name, value in report["large"].items()])
+    machine = report["machine"]
+    print(f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, all answers checked")
+
+
+PAPERS: dict[str, Callable[[Path, bool, Path | None, bool, bool], None]] = {
+    "hierarchy": _hierarchy,
+    "sparse-grid": _sparse_grid,
+}

@@ -13,11 +13,12 @@ from wayfold.agent import parse_motions
 from wayfold.cli._output import check_writable, parse_point, print_facts, print_json
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
-from wayfold.grid import DenseGrid
+from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.path import Path
 from wayfold.view import pictures
 from wayfold.view.hierarchy import draw_levels
+from wayfold.view.sparse import draw_regions
 
 
 def run(
@@ -33,6 +34,7 @@ def run(
     json: bool,
     *,
     level: int | None = None,
+    exact: bool = False,
 ) -> None:
     """Plan one path and report it."""
     if picture is not None:
@@ -55,6 +57,10 @@ def run(
         if motions is not None or algorithm != "astar":
             raise ParameterError("--motions and --algorithm are for graphs; this is a grid")
         a, b = parse_point(start, "START"), parse_point(goal, "GOAL")
+        if isinstance(world, SparseGrid):
+            options = {"abstract": False, **options} if exact or partial or budget else {}
+    if exact and not isinstance(world, SparseGrid):
+        raise ParameterError("--exact is for sparse grids: every other search is exact as it is")
     world.path(a, b, **options)  # compiles and finds components, so that the time below is that of a query
     begin = time.perf_counter()
     path = world.path(a, b, **options)
@@ -62,8 +68,7 @@ def run(
     if smooth:
         path = path.smooth()
     if picture is not None:
-        drawn = draw_levels(world, path) if isinstance(world, Hierarchy) else pictures.draw_path(world, path)
-        pictures.save(drawn, picture)
+        pictures.save(_draw(world, path), picture)
     facts = _facts(path, took)
     if json:
         print_json({**facts, "points": path.points, "nodes": path.nodes})
@@ -71,6 +76,12 @@ def run(
         print_facts(f"{file}: {start} to {goal}", facts)
     if not path.points.size:
         raise typer.Exit(1)
+
+
+def _draw(world: Any, path: Path) -> Any:
+    if isinstance(world, Hierarchy):
+        return draw_levels(world, path)
+    return draw_regions(world, path) if isinstance(world, SparseGrid) else pictures.draw_path(world, path)
 
 
 def _node(graph: Graph, text: str, name: str) -> int:

@@ -126,3 +126,17 @@ def successors(space, node, out):
     """Write the successors of a node to `out` (8,) int32, slot by slot, -1 where there is none."""
     for slot in range(8):
         out[slot] = target(space, node, slot)
+
+
+@kernel
+def sum_successors(space, nodes, out):
+    """Generate the successors of each node; return the sum of them all and their number, for benchmarks."""
+    total, count = 0, 0
+    for node in nodes:
+        for slot in range(8):
+            out[slot] = target(space, node, slot)
+        for slot in range(8):
+            if out[slot] >= 0:
+                total += out[slot]
+                count += 1
+    return total, count

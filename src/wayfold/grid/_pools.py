@@ -1,0 +1,248 @@
+"""Memory of the sparse grid: the arrays of a `Store` made, grown and squeezed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.errors import ParameterError
+from wayfold.grid import _edit_kernels, _link_kernels
+from wayfold.grid import _store_kernels as layout
+
+MOST_SECTORS = 2**27  # 512 MB of sectors: cells that far apart want several grids
+_MOST_GRANULES = 2**24  # what the record of a region can point to
+_MOST_EDGES = 2**29
+
+_OF_REGIONS = {
+    "base": np.int16,
+    "centre": np.uint8,
+    "free": np.uint8,
+    "edges": np.uint32,
+    "grid": np.uint32,
+    "follow": np.int32,
+    "sector_x": np.int32,
+    "sector_y": np.int32,
+    "ordinal": np.uint16,
+    "box": np.uint16,
+    "kind": np.uint8,
+    "count": np.uint16,
+    "room": np.uint8,
+    "mark": np.uint8,
+}
+# Values of places that were never used.
+_EMPTY: dict[str, Any] = {"kind": layout.FREE_KIND, "cells": layout.NO_CELL, "owners": -1}
+
+
+def new_store(
+    size: int,
+    step: int,
+    drop: int,
+    way: int,
+    trim: bool,
+    *,
+    frame: tuple[int, int, int, int] = (0, 0, 0, 0),
+    regions: int = 0,
+    granules: int = 0,
+    edges: int = 0,
+) -> layout.Store:
+    """An empty grid with room for so much; `frame` is the rectangle of sectors: left, top, columns, rows."""
+    numbers = np.zeros(layout.FRAME_SIZE, np.int64)
+    numbers[:4] = frame
+    numbers[layout.FREE_REGION] = -1
+    cells = granules * layout.GRANULE
+    arrays: dict[str, Any] = {
+        "records": np.empty(edges, np.uint32),
+        "cells": np.full(cells, layout.NO_CELL, np.uint16),
+        "external": np.zeros(_external_size(cells, way), np.uint8),
+        "owners": np.full(granules, -1, np.int32),
+        **{name: np.full(regions, _EMPTY.get(name, 0), dtype) for name, dtype in _OF_REGIONS.items()},
+    }
+    return layout.Store(
+        sectors=np.full(frame[2] * frame[3], -1, np.int32),
+        free_blocks=np.full(17, -1, np.int32),
+        free_lists=np.full(16, -1, np.int32),
+        frame=numbers,
+        size=size,
+        step=step,
+        drop=drop,
+        way=way,
+        trim=trim,
+        **arrays,
+    )
+
+
+def _external_size(cells: int, way: int) -> int:
+    return {layout.EIGHT_BIT: cells, layout.ONE_BIT: cells // 8}.get(way, 0)
+
+
+def nbytes(store: layout.Store) -> int:
+    """Bytes of all arrays of a grid."""
+    return sum(array.nbytes for array in store if isinstance(array, np.ndarray))
+
+
+def resized(store: layout.Store, *, regions: int = 0, granules: int = 0, edges: int = 0) -> layout.Store:
+    """The same grid with at least so much room in its pools."""
+    changes: dict[str, Any] = {}
+    if regions > store.base.size:
+        for name, dtype in _OF_REGIONS.items():
+            changes[name] = _longer(getattr(store, name), regions, dtype, _EMPTY.get(name, 0))
+    if granules > store.owners.size:
+        if granules > _MOST_GRANULES:
+            raise ParameterError(f"a sparse grid has room for {_MOST_GRANULES * layout.GRANULE} cells, not for more")
+        cells = granules * layout.GRANULE
+        changes["owners"] = _longer(store.owners, granules, np.int32, -1)
+        changes["cells"] = _longer(store.cells, cells, np.uint16, layout.NO_CELL)
+        changes["external"] = _longer(store.external, _external_size(cells, store.way), np.uint8, 0)
+    if edges > store.records.size:
+        if edges > _MOST_EDGES:
+            raise ParameterError(f"a sparse grid has room for {_MOST_EDGES} abstract edges, not for more")
+        changes["records"] = _longer(store.records, edges, np.uint32, 0)
+    return store._replace(**changes)
+
+
+def _longer(array: NDArray[Any], size: int, dtype: Any, fill: int) -> NDArray[Any]:
+    result = np.empty(size, dtype)
+    result[: array.size] = array
+    result[array.size :] = fill
+    return result
+
+
+def grown(store: layout.Store, share: int) -> layout.Store:
+    """The same grid with more room wherever an edit may have run out of it: a 1 / `share` more, and a little."""
+    frame = store.frame
+    sizes = {}
+    if frame[layout.FREE_REGION] < 0 and frame[layout.REGION_TAIL] == store.base.size:
+        sizes["regions"] = store.base.size + max(8, store.base.size // share)
+    if store.owners.size - frame[layout.GRANULE_TAIL] < layout.GRANULE:
+        most = store.owners.size + max(32, store.owners.size // share)
+        sizes["granules"] = max(min(most, _MOST_GRANULES), store.owners.size + 16)
+    if not sizes:
+        sizes["edges"] = store.records.size + max(512, store.records.size // share)
+    return resized(store, **sizes)
+
+
+def reframed(store: layout.Store, low_x: int, low_y: int, high_x: int, high_y: int) -> layout.Store:
+    """The same grid with a rectangle of sectors that also covers another one; a side that grows at least doubles."""
+    left, top, columns, rows = (int(value) for value in store.frame[:4])
+    for doubling in (True, False):  # doubling may be too much where covering is not
+        new_left, new_columns = _covering(left, columns, low_x, high_x + 1, doubling)
+        new_top, new_rows = _covering(top, rows, low_y, high_y + 1, doubling)
+        if new_columns * new_rows <= MOST_SECTORS:
+            break
+    else:
+        raise ParameterError(
+            f"the cells spread over {new_columns} x {new_rows} sectors, more than {MOST_SECTORS}: use several grids"
+        )
+    sectors = np.full((new_rows, new_columns), -1, np.int32)
+    x, y = left - new_left, top - new_top
+    sectors[y : y + rows, x : x + columns] = store.sectors.reshape(rows, columns)
+    store.frame[:4] = new_left, new_top, new_columns, new_rows
+    return store._replace(sectors=sectors.ravel())
+
+
+def _covering(first: int, count: int, low: int, high: int, doubling: bool) -> tuple[int, int]:
+    """First and number of a row of sectors that covers what it has and `low` to `high`."""
+    if count == 0:
+        return low, high - low
+    begin, end = min(first, low), max(first + count, high)
+    if doubling and begin < first:
+        begin = min(begin, first - count)
+    if doubling and end > first + count:
+        end = max(end, first + 2 * count)
+    return begin, end - begin
+
+
+def squeezed(store: layout.Store, *, share: int = 32) -> layout.Store:
+    """The same grid without gaps, in the order of its sectors, with a 1 / `share` of room (and a little) to spare.
+
+    Nodes and region numbers change; cells, edges and regions do not.
+    """
+    frame = store.frame
+    _, granules, places = _edit_kernels.measure(store)
+    regions = int(frame[layout.REGIONS])
+    fresh = new_store(
+        store.size,
+        store.step,
+        store.drop,
+        store.way,
+        store.trim,
+        regions=regions + regions // share + 1,
+        granules=min(granules + granules // share + 2, _MOST_GRANULES),
+        edges=places + places // share + 16,
+    )
+    fresh = fresh._replace(sectors=np.full_like(store.sectors, -1))
+    kept = [0, 1, 2, 3, layout.CELLS, layout.REGIONS, layout.EDGES, layout.STRUCTURE]
+    fresh.frame[kept] = frame[kept]
+    fresh.frame[layout.STRUCTURE] += 1  # region numbers are others now
+    _edit_kernels.compact(store, fresh)
+    return fresh
+
+
+def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
+    """The grid that saved arrays hold, with the settings of an empty one; `ParameterError` when they do not fit."""
+    wanted = {name: array for name, array in empty._asdict().items() if isinstance(array, np.ndarray)}
+    if arrays.keys() != wanted.keys():
+        raise ParameterError(f"it holds the arrays {', '.join(sorted(arrays))}")
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.dtype != wanted[name].dtype:
+            raise ParameterError(f"array {name!r} is of another type")
+        array.setflags(write=True)  # the mapping is copy-on-write; Numba compiles again for read-only arrays
+    store = empty._replace(**arrays)
+    sizes = {name: arrays[name].size for name in ("frame", "free_blocks", "free_lists", "sectors", "cells", "external")}
+    cells = store.owners.size * layout.GRANULE
+    right = {
+        "frame": layout.FRAME_SIZE,
+        "free_blocks": 17,
+        "free_lists": 16,
+        "sectors": int(store.frame[layout.COLUMNS] * store.frame[layout.ROWS]) if store.frame.size > 3 else -1,
+        "cells": cells,
+        "external": _external_size(cells, store.way),
+    }
+    if sizes != right or any(getattr(store, name).size != store.base.size for name in _OF_REGIONS):
+        raise ParameterError("its arrays do not belong together")
+    return store
+
+
+def wasteful(store: layout.Store) -> bool:
+    """Whether a fifth of a pool lies in gaps."""
+    frame = store.frame
+    gaps = frame[layout.FREE_GRANULES]
+    edges = frame[layout.FREE_EDGES]
+    return bool(
+        (gaps > 64 and 5 * gaps > frame[layout.GRANULE_TAIL]) or (edges > 4096 and 2 * edges > frame[layout.EDGE_TAIL])
+    )
+
+
+class Scratch:
+    """Scratch of edits, kept between them as long as it is large enough."""
+
+    def __init__(self) -> None:
+        self._work: _link_kernels.Work | None = None
+
+    def take(self, cells: int, regions: int, *, bulk: bool = False) -> _link_kernels.Work:
+        """Scratch for an edit of so many cells in a grid with room for so many regions."""
+        entries = 0 if bulk else 1 << (16 * cells - 1).bit_length()
+        columns = 700 if bulk else 9 * cells + 700
+        work = self._work
+        if work is None or work.table.size != entries or len(work.columns) < columns or work.touched.size < regions:
+            work = _link_kernels.Work(
+                state=np.zeros(_link_kernels.STATE_SIZE, np.int64),
+                table=np.empty(entries, np.int64),
+                columns=np.empty((columns, 4), np.int32),
+                touched=np.empty(regions + 16, np.int32),
+                labels=np.empty(256, np.int16),
+                queue=np.empty(256, np.int16),
+                spots=np.empty(8, np.int64),
+            )
+            self._work = None if cells > 4096 or bulk else work
+        work.state[:] = 0
+        return work
+
+
+def more_touched(work: _link_kernels.Work, regions: int) -> _link_kernels.Work:
+    """The same scratch, in the middle of an edit, for a grid with room for so many regions."""
+    if work.touched.size >= regions:
+        return work
+    return work._replace(touched=np.concatenate([work.touched, np.empty(regions - work.touched.size, np.int32)]))

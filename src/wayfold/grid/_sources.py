@@ -1,0 +1,145 @@
+"""Cells of a sparse grid from height maps and triangle meshes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.agent import Agent
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.geometry import Mesh, TriangleIndex
+
+if TYPE_CHECKING:
+    from wayfold.grid.sparse import SparseGrid
+
+_LEVELS_PER_CLIMB = 4
+_RAYS_AT_ONCE = 1 << 20
+# Surfaces this near to each other, as a share of the agent's height, are one: meshes often have floors on floors.
+_SAME_SURFACE = 1e-3
+
+
+def heightmap_cells(z: ArrayLike, passable: ArrayLike | None, level: float) -> NDArray[np.int64]:
+    """Cells of a height map; NaN and impassable places have none."""
+    try:
+        heights = np.asarray(z, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("z must be an array of numbers of shape (rows, columns)") from None
+    if heights.ndim != 2:
+        raise ParameterError(f"z must have shape (rows, columns), not {heights.shape}")
+    level = _check.number(level, "level", low=0.0, open_low=True)
+    there = ~np.isnan(heights)
+    if passable is not None:
+        allowed = np.asarray(passable)
+        if allowed.shape != heights.shape:
+            raise ParameterError(f"passable must have the shape of z, {heights.shape}, not {allowed.shape}")
+        there &= allowed.astype(bool)
+    rows, columns = np.nonzero(there)
+    levels = np.floor(heights[there] / level + 1e-9)
+    if not (np.abs(levels) <= 32767).all():
+        at = int(np.argmin(np.abs(levels) <= 32767))
+        raise ParameterError(
+            f"height {heights[there][at]:g} at row {rows[at]}, column {columns[at]} is beyond int16 levels of {level:g}"
+        )
+    return np.column_stack([columns, rows, levels.astype(np.int64)])
+
+
+def mesh_cells(
+    mesh: Mesh, agent: Agent, cell: float, level: float | None
+) -> tuple[NDArray[np.int64], int, NDArray[np.float64], NDArray[np.float64]]:
+    """Cells of a mesh where an agent can stand, the highest step in levels, and the grid's origin and scale."""
+    cell = _check.number(cell, "cell", low=0.0, open_low=True)
+    if level is None:
+        level = max(agent.climb / _LEVELS_PER_CLIMB, cell / 16.0)
+    level = _check.number(level, "level", low=0.0, open_low=True)
+    low, high = mesh.bounds
+    columns, rows = (max(1, int(np.ceil((high[k] - low[k]) / cell))) for k in range(2))
+    if columns * rows > 1 << 31 or (high[2] - low[2]) / level > 65535:
+        raise ParameterError(f"{columns} x {rows} cells of {cell:g} m are too many for this mesh: use larger cells")
+    index = TriangleIndex(mesh)
+    sides = np.cross(mesh.corners[:, 1] - mesh.corners[:, 0], mesh.corners[:, 2] - mesh.corners[:, 0])
+    lengths = np.linalg.norm(sides, axis=1)
+    up = np.divide(sides[:, 2], lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    walkable = up >= np.cos(np.radians(agent.slope)) - 1e-9
+    parts = []
+    rows_at_once = max(1, _RAYS_AT_ONCE // columns)
+    middle = float(low[2] + high[2]) / 2.0  # levels are counted from the middle: they must fit int16
+    for first in range(0, rows, rows_at_once):
+        count = min(rows_at_once, rows - first)
+        x = np.tile(np.arange(columns), count)
+        y = np.repeat(np.arange(first, first + count), columns)
+        floors, which = _floors(index, walkable, agent, low[0] + (x + 0.5) * cell, low[1] + (y + 0.5) * cell, high[2])
+        levels = np.floor((floors - middle) / level + 1e-6).astype(np.int64)
+        parts.append(np.column_stack([x[which], y[which], levels]))
+    cells = np.unique(np.concatenate(parts), axis=0)
+    origin = np.array([low[0] + cell / 2, low[1] + cell / 2, middle + level / 2])
+    step = int(np.floor(agent.climb / level + 1e-6))
+    return cells, step, origin, np.array([cell, cell, level])
+
+
+def _floors(
+    index: TriangleIndex,
+    walkable: NDArray[np.bool_],
+    agent: Agent,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    top: float,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Heights of all floors below points of the sky on which an agent can stand, and the point of each."""
+    ceiling = top + agent.height + 1.0
+    origins = np.column_stack([x, y, np.full(len(x), ceiling)])
+    offsets, distances, triangles = index.all_hits(origins, [0.0, 0.0, -1.0])
+    ray = np.repeat(np.arange(len(x)), np.diff(offsets))
+    heights = ceiling - distances
+    same = _SAME_SURFACE * agent.height
+    # The surface above each one: hits are sorted from above, and those at the same height are one surface.
+    above = np.arange(len(heights)) - 1
+    clearance = np.full(len(heights), np.inf)
+    first_of_surface = np.ones(len(heights), np.bool_)
+    waiting = np.arange(len(heights))
+    while len(waiting):
+        over = above[waiting]
+        waiting = waiting[(over >= 0) & (ray[over] == ray[waiting])]
+        gap = heights[above[waiting]] - heights[waiting]
+        apart = gap > same
+        clearance[waiting[apart]] = gap[apart]
+        waiting = waiting[~apart]
+        first_of_surface[waiting[walkable[triangles[above[waiting]]]]] = False
+        above[waiting] -= 1
+    stands = np.flatnonzero(walkable[triangles] & first_of_surface & (clearance >= agent.height))
+    feet = np.column_stack([x[ray[stands]], y[ray[stands]], heights[stands]])
+    bottom = min(agent.climb + agent.radius, agent.height / 2.0)
+    # A hair less than the radius: an agent may touch the walls of a passage that is exactly as wide as it is.
+    radius = agent.radius * (1.0 - 1e-6)
+    if radius > 0 and len(feet):
+        low, high = feet.copy(), feet.copy()
+        low[:, 2] += bottom
+        high[:, 2] += max(bottom, agent.height - agent.radius)
+        free = index.clear(low, high, radius)
+        stands = stands[free]
+    return heights[stands], ray[stands]
+
+
+def nearest_cells(
+    grid: SparseGrid, points: NDArray[np.float64], wanted: NDArray[np.float64], reach: float
+) -> NDArray[np.int64]:
+    """The cell nearest to each point, which is given in cells and levels, and in metres for the message."""
+    from scipy.spatial import cKDTree
+
+    reach = _check.number(reach, "reach", low=0.0)
+    cells = grid.cells
+    tree = cKDTree(cells[:, :2]) if len(cells) else None
+    found = np.empty((len(points), 3), np.int64)
+    for at, point in enumerate(points):
+        near: Any = tree.query_ball_point(point[:2], reach + 0.5) if tree is not None else []
+        if not near:
+            place = ", ".join(f"{value:g}" for value in wanted[at])
+            raise OffMapError(f"points[{at}] ({place}) is not near any cell of the grid")
+        around = cells[near]
+        under = around[around[:, 2] <= point[2] + 1]  # what stands in the air stands above its cell, not below it
+        around = under if len(under) else around
+        apart = (around - point) * grid.scale
+        found[at] = around[np.argmin((apart * apart).sum(axis=1))]
+    return found

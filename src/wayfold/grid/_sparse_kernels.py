@@ -1,0 +1,246 @@
+# mypy: ignore-errors
+"""The sparse grid as search spaces: its cells, its regions, and the five ways to generate successors (paper 001)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import implements, inline, kernel
+from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.grid._kernels import DIAGONAL, octile
+from wayfold.grid._link_kernels import link_bits
+from wayfold.grid._store_kernels import (
+    BLOCKED,
+    EIGHT_BIT,
+    FREE_KIND,
+    ONE_BIT,
+    REGULAR,
+    SMART,
+    STEP_X,
+    STEP_Y,
+    Store,
+    beyond,
+    box_of,
+    effects_in,
+    effects_of,
+    first_edge,
+    get_external,
+    height_of,
+    offset_of,
+    own_head,
+    owner,
+    place_of,
+    region_named,
+)
+
+
+class SparseSpace(NamedTuple):
+    """Cells of a sparse grid; a node is its index in the cell pool."""
+
+    store: Store
+    weight: float  # what each area effect adds to the cost of a step, as a multiple of its length
+
+
+@inline
+def own_neighbour(store, region, node, cx, cy, direction, lone):
+    """The cell beside a cell where it is surely in the same region, -1 where that has to be looked up.
+
+    The movement bit must be set. In the only region of a sector there is nothing else to link to; otherwise a cell of
+    the same height is the nearest of its column.
+    """
+    left, top, width, height = box_of(store, region)
+    x, y = cx + STEP_X[direction] - left, cy + STEP_Y[direction] - top
+    if x < 0 or y < 0 or x >= width or y >= height:
+        return np.int64(-1)
+    other = node + STEP_Y[direction] * width + STEP_X[direction]
+    offset = offset_of(store.cells[other])
+    if offset == BLOCKED or not (lone or offset == offset_of(store.cells[node])):
+        return np.int64(-1)
+    return other
+
+
+@inline
+def successor_node(space, node, direction):
+    """The cell that a step in a direction leads to, -1 where there is no such edge."""
+    store = space.store
+    bits = np.int64(store.cells[node]) & 255
+    if bits >> direction & 1 == 0:
+        return np.int64(-1)
+    region = owner(store, node)
+    if store.way == EIGHT_BIT:
+        if np.int64(store.external[node]) >> direction & 1 == 0:
+            width = (np.int64(store.box[region]) >> 8 & 15) + 1
+            return node + STEP_Y[direction] * width + STEP_X[direction]
+    cx, cy = place_of(store, region, node)
+    if store.way == SMART or store.way == ONE_BIT:
+        other = own_neighbour(store, region, node, cx, cy, direction, False)
+        if other >= 0:
+            return other
+    return beyond(store, region, own_head(store, region), cx, cy, height_of(store, region, node), direction)
+
+
+@implements(slots, SparseSpace)
+def _(space, node):
+    return 0, 8
+
+
+@implements(target, SparseSpace)
+def _(space, node, slot):
+    return np.int32(successor_node(space, node, slot))
+
+
+@implements(cost, SparseSpace)
+def _(space, node, slot, successor):
+    length = DIAGONAL if slot & 1 else 1.0
+    return length * (1.0 + space.weight * effects_of(space.store.cells[successor]))
+
+
+@inline
+def position(store, node):
+    """Column and row of a cell in the whole grid."""
+    region = owner(store, node)
+    cx, cy = place_of(store, region, node)
+    x = np.int64(store.sector_x[region]) * store.size + cx
+    return x, np.int64(store.sector_y[region]) * store.size + cy
+
+
+@implements(distance, SparseSpace)
+def _(space, node, goal):
+    x, y = position(space.store, node)
+    goal_x, goal_y = position(space.store, goal)
+    return octile(goal_x - x, goal_y - y)
+
+
+class ClearSpace(NamedTuple):
+    """A sparse grid in which cells under area effects cannot be entered: where paths may be pulled straight."""
+
+    whole: SparseSpace
+
+
+@implements(target, ClearSpace)
+def _(space, node, slot):
+    successor = successor_node(space.whole, node, slot)
+    if successor >= 0 and effects_of(space.whole.store.cells[successor]) > 0:
+        return np.int32(-1)
+    return np.int32(successor)
+
+
+class RegionSpace(NamedTuple):
+    """Regions of a sparse grid and its abstract edges."""
+
+    store: Store
+    weight: float
+
+
+@implements(slots, RegionSpace)
+def _(space, node):
+    store = space.store
+    if store.kind[node] == FREE_KIND:
+        return np.int64(0), np.int64(0)
+    first = first_edge(store, node)
+    return first, first + np.int64(store.count[node])
+
+
+@implements(target, RegionSpace)
+def _(space, node, slot):
+    return np.int32(region_named(space.store, node, np.int64(space.store.records[slot]) >> 12))
+
+
+@inline
+def centre_of(store, region):
+    """Column and row of a region's centre in the whole grid."""
+    centre = np.int64(store.centre[region])
+    x = np.int64(store.sector_x[region]) * store.size + (centre & 15)
+    return x, np.int64(store.sector_y[region]) * store.size + (centre >> 4)
+
+
+@implements(cost, RegionSpace)
+def _(space, node, slot, successor):
+    store = space.store
+    x, y = centre_of(store, node)
+    to_x, to_y = centre_of(store, successor)
+    effects = effects_in(store, node) / (np.int64(store.free[node]) + 1)
+    effects += effects_in(store, successor) / (np.int64(store.free[successor]) + 1)
+    return octile(to_x - x, to_y - y) * (1.0 + 0.5 * space.weight * effects)
+
+
+@implements(distance, RegionSpace)
+def _(space, node, goal):
+    x, y = centre_of(space.store, node)
+    goal_x, goal_y = centre_of(space.store, goal)
+    return octile(goal_x - x, goal_y - y)
+
+
+# --- successors in five ways (Table 1) -------------------------------------------------------------------------------
+
+
+@inline
+def successors_of(store, node, out, spots):
+    """Write the successors of a cell to `out` (8,) int32, one for each direction, -1 for none, in the store's way.
+
+    Regular tests the cells around without the stored bits. Naive turns every step into coordinates and looks them up.
+    Smart does so only where a step may leave the region, which 1-bit has stored for the cell and 8-bit for each edge.
+    """
+    region = owner(store, node)
+    bits = np.int64(store.cells[node]) & 255
+    way = store.way
+    if way >= ONE_BIT:
+        width = (np.int64(store.box[region]) >> 8 & 15) + 1
+        outside = get_external(store, node)
+        if way == ONE_BIT and outside:
+            outside = 255
+        inside = bits & ~outside
+        for direction in range(8):
+            other = node + STEP_Y[direction] * width + STEP_X[direction]
+            out[direction] = other if inside >> direction & 1 else -1
+        bits &= outside
+        if bits == 0:
+            return
+    else:
+        for direction in range(8):
+            out[direction] = -1
+    cx, cy = place_of(store, region, node)
+    head = own_head(store, region)
+    if way == REGULAR:
+        bits = link_bits(store, spots, region, node, cx, cy)
+    elif way == SMART or way == ONE_BIT:
+        lone = head == region and store.follow[region] < 0
+        for direction in range(8):
+            if bits >> direction & 1:
+                other = own_neighbour(store, region, node, cx, cy, direction, lone)
+                if other >= 0:
+                    out[direction] = other
+                    bits &= ~(1 << direction)
+    z = height_of(store, region, node)
+    for direction in range(8):
+        if bits >> direction & 1:
+            out[direction] = beyond(store, region, head, cx, cy, z, direction)
+
+
+@kernel
+def sparse_successors(store, node, out, spots):
+    """Write the successors of a cell to `out` (8,) int32; `spots` (8,) int64 is scratch."""
+    successors_of(store, node, out, spots)
+
+
+@kernel
+def sum_successors(store, nodes, out, spots):
+    """Generate the successors of each node; return the sum of them all and their number, for the benchmark."""
+    total, count = 0, 0
+    for node in nodes:
+        successors_of(store, np.int64(node), out, spots)
+        for direction in range(8):
+            if out[direction] >= 0:
+                total += out[direction]
+                count += 1
+    return total, count
+
+
+@kernel
+def positions(store, nodes, cells):
+    """Write the coordinates of nodes to `cells` (k, 3) int64."""
+    for at in range(nodes.size):
+        x, y = position(store, np.int64(nodes[at]))
+        cells[at, 0] = x
+        cells[at, 1] = y
+        cells[at, 2] = height_of(store, owner(store, np.int64(nodes[at])), np.int64(nodes[at]))

@@ -1,0 +1,502 @@
+"""`SparseGrid`: cells only where something can walk, on any number of floors, with an abstract graph that stays right.
+
+Paper 001, "A Sparse Grid Representation for Dynamic Three-Dimensional Worlds" (2011). The world is divided into square
+sectors; in each sector the cells that are connected within it form regions; the edges between regions form the abstract
+graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _archive, _check
+from wayfold.agent import Agent
+from wayfold.errors import FormatError, ParameterError
+from wayfold.formats import load_map
+from wayfold.geometry import Mesh
+from wayfold.grid import _edit_kernels, _pools, _sparse_kernels
+from wayfold.grid import _store_kernels as layout
+from wayfold.grid._editor import Editor, check_cells, check_kinds
+from wayfold.grid._planner import Planner
+from wayfold.path import Path, Paths
+
+WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
+
+
+class Memory(NamedTuple):
+    """Bytes of a sparse grid as the paper counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell."""
+
+    sectors: int
+    regions: int
+    edges: int
+    cells: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.sectors + self.regions + self.edges + self.cells
+
+
+class RegionTable(NamedTuple):
+    """The regions of a grid, numbered from 0 in an order of no meaning."""
+
+    cells: NDArray[np.int64]
+    """(n, 3), all cells."""
+    region: NDArray[np.int32]
+    """(n,), region of each cell."""
+    bits: NDArray[np.uint8]
+    """(n,), movement bits of each cell: bit 0 is east, 1 south-east, ... clockwise where rows go down."""
+    centres: NDArray[np.int64]
+    """(r, 3), centre cell of each region."""
+    bases: NDArray[np.int64]
+    """(r,), base height."""
+    free: NDArray[np.int64]
+    """(r,), number of cells."""
+    effects: NDArray[np.int64]
+    """(r,), sum of the effect counts of the cells."""
+    edges: NDArray[np.int32]
+    """(e, 2), abstract edges: from region, to region."""
+    supports: NDArray[np.int64]
+    """(e,), number of grid edges of each abstract edge."""
+
+
+class SparseGrid:
+    """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
+
+    Parameters
+    ----------
+    sector_size : int, cells, 2 to 16
+        Side of a sector.
+    successors : "8-bit", "1-bit", "smart", "naive" or "regular"
+        How successors are generated (Table 1 of the paper); all give the same. "8-bit" is the fastest and takes a byte
+        a cell more, "1-bit" takes a bit.
+    max_step : int, levels, >= 0
+        Highest step up or down between neighbouring cells.
+    trim : bool
+        Store only the bounding box of each region instead of the whole sector.
+    merge : bool
+        Unite regions of a sector when an added cell joins them (the paper leaves them apart).
+    drop : int, levels, 0 for none
+        How far down a cell may be left to a straight neighbour where it cannot be climbed back: one-way edges.
+    effect_cost : float, >= 0
+        What each area effect on a cell adds to the cost of a step onto it, as a multiple of the step's length.
+
+    Notes
+    -----
+    A cell is three integers: x and y within +-2**30, z (levels) within int16. A step to one of the 8 neighbouring
+    columns costs 1, a diagonal one sqrt 2; levels cost nothing. Two cells of neighbouring columns are linked when each
+    is the nearest cell of its column to the other, within `max_step`; a diagonal only where both cells beside it are
+    linked to both of its ends. Cells have a kind, and only cells of the same kind are linked.
+
+    Any number of threads may query at once, but not while an edit runs. Nodes in paths are valid until the next edit.
+    """
+
+    def __init__(
+        self,
+        sector_size: int = 16,
+        *,
+        successors: str = "8-bit",
+        max_step: int = 1,
+        trim: bool = True,
+        merge: bool = True,
+        drop: int = 0,
+        effect_cost: float = 1.0,
+    ) -> None:
+        if successors not in WAYS:
+            raise ParameterError(f"successors must be one of {', '.join(WAYS)}, not {successors!r}")
+        self.sector_size = _check.whole(sector_size, "sector_size", low=2, high=16)
+        self.max_step = _check.whole(max_step, "max_step", low=0, high=32767)
+        self.drop = _check.whole(drop, "drop", low=0, high=65535)
+        if 0 < self.drop <= self.max_step:
+            raise ParameterError(f"drop must be above max_step ({self.max_step}) or 0, not {drop}")
+        self.successor_way = successors
+        self.merge = bool(merge)
+        self.trim = bool(trim)
+        self.effect_cost = _check.number(effect_cost, "effect_cost", low=0.0)
+        way = WAYS.index(successors)
+        store = _pools.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
+        self._editor = Editor(store, self.merge)
+        self._planner = Planner(self)
+
+    # --- sources ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_movingai(cls, file: str | os.PathLike[str], sector_size: int = 16, **options: Any) -> SparseGrid:
+        """Read a MovingAI `.map` file: x is the column, y the row, z is 0.
+
+        Ground is of kind 0 and water of kind 1: ground connects to ground, water to water.
+        """
+        kinds = load_map(file).kinds
+        y, x = np.nonzero(kinds)
+        grid = cls(sector_size, **options)
+        size = grid.sector_size
+        grid._editor.set_frame(-(-kinds.shape[1] // size), -(-kinds.shape[0] // size))
+        grid._editor.fill(np.column_stack([x, y, np.zeros_like(x)]), check_kinds(kinds[y, x] - 1, len(x)))
+        return grid
+
+    @classmethod
+    def from_cells(
+        cls, cells: ArrayLike, sector_size: int = 16, *, kinds: ArrayLike | None = None, **options: Any
+    ) -> SparseGrid:
+        """A grid of listed cells.
+
+        Parameters
+        ----------
+        cells : (n, 3) or (n, 2) array_like of int
+            Each once; a missing z is 0.
+        sector_size : int, cells, 2 to 16
+        kinds : (n,) array_like of int, 0 to 254, optional
+            Kind of each cell; 0 by default.
+        **options
+            As for `SparseGrid`.
+        """
+        grid = cls(sector_size, **options)
+        array = check_cells(cells)
+        grid._editor.fill(array, check_kinds(kinds, len(array)))
+        return grid
+
+    @classmethod
+    def from_heightmap(
+        cls,
+        z: ArrayLike,
+        passable: ArrayLike | None = None,
+        sector_size: int = 16,
+        *,
+        level: float = 1.0,
+        **options: Any,
+    ) -> SparseGrid:
+        """A grid from heights by row and column.
+
+        Parameters
+        ----------
+        z : (rows, columns) array_like
+            Heights, in any unit; NaN is impassable.
+        passable : (rows, columns) array_like of bool, optional
+            Which cells there are; all by default.
+        sector_size : int, cells, 2 to 16
+        level : float, > 0
+            Height of one level in the unit of `z`; `max_step` counts levels.
+        **options
+            As for `SparseGrid`.
+        """
+        from wayfold.grid import _sources
+
+        return cls.from_cells(_sources.heightmap_cells(z, passable, level), sector_size, **options)
+
+    @classmethod
+    def from_mesh(
+        cls,
+        mesh: Mesh,
+        agent: Agent | None = None,
+        cell: float = 0.5,
+        sector_size: int = 16,
+        *,
+        level: float | None = None,
+        **options: Any,
+    ) -> SparseGrid:
+        """The cells of a mesh on which an agent can stand, on every floor.
+
+        Parameters
+        ----------
+        mesh : Mesh
+            Any triangles, z up; surfaces that face up within the agent's slope carry it.
+        agent : Agent, optional
+            Its radius, height, climb and slope; the default agent when it is not given.
+        cell : float, metres, > 0
+            Side of a cell.
+        sector_size : int, cells, 2 to 16
+        level : float, metres, > 0, optional
+            Height of one level; a quarter of the agent's climb (but at least a sixteenth of a cell) by default.
+            `max_step` follows from the agent's climb.
+        **options
+            As for `SparseGrid`, but `max_step`.
+
+        Returns
+        -------
+        SparseGrid
+            Its `origin` and `scale` lead from cells to metres: see `to_world` and `to_cells`.
+        """
+        from wayfold.grid import _sources
+
+        if "max_step" in options:
+            raise ParameterError("from_mesh takes max_step from the agent's climb: leave it out")
+        cells, step, origin, scale = _sources.mesh_cells(mesh, agent or Agent(), cell, level)
+        grid = cls.from_cells(cells, sector_size, max_step=step, **options)
+        grid.origin, grid.scale = origin, scale
+        return grid
+
+    origin: NDArray[np.float64] = np.zeros(3)
+    """Metres of the middle of cell (0, 0, 0), where the grid was made from a mesh."""
+    scale: NDArray[np.float64] = np.ones(3)
+    """Metres of a cell's sides and of a level."""
+
+    def to_world(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """Metres of the middle of cells, (k, 3), such as the points of a path."""
+        return np.asarray(_check.points3(cells, "cells") * self.scale + self.origin)
+
+    def to_cells(self, points: ArrayLike, *, reach: float = 2.0) -> NDArray[np.int64]:
+        """The cell nearest to each point in metres, within `reach` cells sideways; (q, 3).
+
+        Cells below a point come before cells above it, whatever the distance.
+
+        Raises
+        ------
+        OffMapError
+            When there is no cell near a point.
+        """
+        from wayfold.grid import _sources
+
+        wanted = _check.points3(points, "points")
+        return _sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
+
+    # --- what there is ---------------------------------------------------------------------------------------------
+
+    @property
+    def num_cells(self) -> int:
+        """Number of cells."""
+        return int(self._store.frame[layout.CELLS])
+
+    @property
+    def num_regions(self) -> int:
+        """Number of regions."""
+        return int(self._store.frame[layout.REGIONS])
+
+    @property
+    def num_abstract_edges(self) -> int:
+        """Number of abstract edges, each direction counted: as many as are stored."""
+        return int(self._store.frame[layout.EDGES])
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """All cells, (n, 3), sorted by row, column and height."""
+        found = self._planner.cells_of(self._planner.all_nodes())
+        return found[np.lexsort((found[:, 2], found[:, 0], found[:, 1]))]
+
+    def memory(self, *, trimmed: bool = False) -> Memory:
+        """Bytes as the paper counts them, with every region's grid as large as a sector.
+
+        Parameters
+        ----------
+        trimmed : bool
+            Count only the bounding box of each region's cells.
+        """
+        store = self._store
+        cells = self.num_regions * self.sector_size**2
+        if trimmed:
+            cells = int(_edit_kernels.measure(store)[0])
+        return Memory(4 * store.sectors.size, 12 * self.num_regions, 4 * self.num_abstract_edges, 2 * cells)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the live arrays, room to spare included, without search workspaces and caches."""
+        return _pools.nbytes(self._store)
+
+    def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each cell, (q, 2) or (q, 3), is there."""
+        array = np.asarray(cells)
+        if array.dtype.kind == "f":
+            points = _check.points3(array, "cells")
+            whole = (points == np.floor(points)).all(axis=1) & (np.abs(points) < 2**31).all(axis=1)
+            result = np.zeros(len(points), np.bool_)
+            result[whole] = self._nodes(points[whole].astype(np.int64)) >= 0
+            return result
+        return np.asarray(self._nodes(check_cells(array)) >= 0)
+
+    def effects(self, cells: ArrayLike) -> NDArray[np.int64]:
+        """Number of area effects on each cell."""
+        nodes = self._planner.nodes_of(cells, "cells")
+        return (self._store.cells[nodes] >> 13).astype(np.int64)
+
+    def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
+        """Cells that one step leads to, a (k, 3) array, clockwise from the east (on a map whose rows go down)."""
+        node = int(self._planner.nodes_of(_check.point3(cell, "cell")[None], "cell")[0])
+        nodes = np.empty(8, np.int32)
+        _sparse_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
+        return self._planner.cells_of(nodes[nodes >= 0])
+
+    # --- edits -----------------------------------------------------------------------------------------------------
+
+    def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
+        """Add cells; edges, regions and abstract edges follow.
+
+        Parameters
+        ----------
+        cells : (n, 3) or (n, 2) array_like of int
+        kind : int, 0 to 254
+            Only cells of the same kind are linked.
+
+        Raises
+        ------
+        EditError
+            When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
+        """
+        kinds = np.array([_check.whole(kind, "kind", low=0, high=254)], np.uint8)
+        self._editor.edit(check_cells(cells), True, kinds)
+
+    def remove(self, cells: ArrayLike) -> None:
+        """Remove cells; edges, regions and abstract edges follow.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or is listed twice. Nothing is changed.
+        """
+        self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
+
+    def add_effect(self, cells: ArrayLike) -> None:
+        """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or would have more than 7 effects. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), 1)
+
+    def remove_effect(self, cells: ArrayLike) -> None:
+        """Take one area effect off cells.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or has no effect. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), -1)
+
+    def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
+        """Make room in the pools, so that edits allocate nothing until it is used up.
+
+        Parameters
+        ----------
+        cells : int, >= 0
+            Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
+        regions, edges : int, >= 0
+            Room for so many more regions and abstract edges.
+        """
+        self._editor.reserve(cells, regions, edges)
+
+    def compact(self) -> None:
+        """Squeeze all gaps out of the pools; edits do so themselves once a fifth of a pool is gaps."""
+        self._editor.store = _pools.squeezed(self._store)
+
+    @property
+    def _store(self) -> layout.Store:
+        return self._editor.store
+
+    def _nodes(self, cells: NDArray[np.int64]) -> NDArray[np.int32]:
+        nodes = np.empty(len(cells), np.int32)
+        _edit_kernels.locate_all(self._store, cells, nodes)
+        return nodes
+
+    # --- queries ---------------------------------------------------------------------------------------------------
+
+    def path(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        abstract: bool = True,
+        smooth: bool = False,
+        budget: int | None = None,
+        partial: bool = False,
+    ) -> Path:
+        """A path between two cells.
+
+        Parameters
+        ----------
+        start, goal : (x, y) or (x, y, z)
+            Cells that are there; a missing z is 0.
+        abstract : bool
+            Plan over regions first and refine the route to cells: fast, a few per cent above the cheapest. Otherwise
+            search the cells for the cheapest path.
+        smooth : bool
+            Pull the path straight where the cells allow it and no area effect is entered (`Path.smooth`).
+        budget : int, >= 1, optional
+            Settle at most this many cells (``abstract=False`` only).
+        partial : bool
+            Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it
+            (``abstract=False`` only).
+
+        Returns
+        -------
+        Path
+            `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
+        """
+        first = int(self._planner.nodes_of(_check.point3(start, "start")[None], "start")[0])
+        last = int(self._planner.nodes_of(_check.point3(goal, "goal")[None], "goal")[0])
+        return self._planner.path(first, last, abstract=abstract, smooth=smooth, budget=budget, partial=partial)
+
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        abstract: bool = True,
+        smooth: bool = False,
+        workers: int | None = None,
+    ) -> Paths:
+        """Paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
+        first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
+        if first.shape != last.shape:
+            raise ParameterError(f"starts and goals must be equally many, not {len(first)} and {len(last)}")
+        return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
+
+    def replan(self, path: Path, *, abstract: bool = True, smooth: bool = False) -> Path:
+        """A path from an earlier one after edits: what can still be walked of it is kept, the rest planned anew.
+
+        Parameters
+        ----------
+        path : Path
+            A path of this grid that was found (its `points` count, its nodes do not).
+        abstract, smooth : bool
+            How the new part is planned, as for `path`.
+
+        Raises
+        ------
+        OffMapError
+            When the start or the goal is not a cell any more.
+        """
+        if not len(path.points):
+            raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
+        return self._planner.replan(path, abstract=abstract, smooth=smooth)
+
+    def regions(self) -> RegionTable:
+        """All regions with their cells and abstract edges, for pictures and checks."""
+        return self._planner.region_table()
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""
+        store = _pools.squeezed(self._store)
+        arrays = {name: array for name, array in store._asdict().items() if isinstance(array, np.ndarray)}
+        meta = {
+            "sector_size": self.sector_size,
+            "successors": self.successor_way,
+            "max_step": self.max_step,
+            "trim": self.trim,
+            "merge": self.merge,
+            "drop": self.drop,
+            "effect_cost": self.effect_cost,
+        }
+        _archive.write_archive(file, "sparse-grid", {**arrays, "origin": self.origin, "scale": self.scale}, meta)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> SparseGrid:
+        """Read a grid that `save` wrote; its arrays stay on disk until they are touched."""
+        archive = _archive.read_archive(file, "sparse-grid")
+        arrays = dict(archive.arrays)
+        try:
+            grid = cls(**archive.meta)
+            grid.origin, grid.scale = arrays.pop("origin"), arrays.pop("scale")
+            grid._editor.store = _pools.restored(grid._store, arrays)
+        except (TypeError, KeyError, ParameterError) as error:
+            raise FormatError(f"the archive is not a whole sparse grid: {error}", file) from None
+        return grid
+
+    def __repr__(self) -> str:
+        return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"
