@@ -20,11 +20,21 @@ _LAZY = {
     "Mesh": "wayfold.geometry",
     "DenseGrid": "wayfold.grid",
     "SparseGrid": "wayfold.grid",
+    "NavMesh": "wayfold.navmesh",
     "Hierarchy": "wayfold.hierarchy",
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
 }
-_ROOMS = ("errors", "formats", "geometry", "graph", "grid", "hierarchy", "samples")
+_ROOMS = (
+    "errors",
+    "formats",
+    "geometry",
+    "graph",
+    "grid",
+    "hierarchy",
+    "navmesh",
+    "samples",
+)
 
 __all__ = [
     "Agent",
@@ -33,6 +43,7 @@ __all__ = [
     "Hierarchy",
     "Mesh",
     "Motion",
+    "NavMesh",
     "Path",
     "Paths",
     "SparseGrid",
@@ -45,6 +56,7 @@ __all__ = [
     "grid",
     "hierarchy",
     "load",
+    "navmesh",
     "samples",
     "warmup",
 ]
@@ -65,7 +77,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from wayfold import errors, formats, geometry, graph, grid, hierarchy, samples
+    from wayfold import errors, formats, geometry, graph, grid, hierarchy, navmesh, samples
     from wayfold._load import load
     from wayfold._warmup import warmup
     from wayfold.agent import Agent, Motion
@@ -73,4 +85,5 @@ if TYPE_CHECKING:
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid, SparseGrid
     from wayfold.hierarchy import Hierarchy
+    from wayfold.navmesh import NavMesh
     from wayfold.path import Path, Paths, Status

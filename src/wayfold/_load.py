@@ -15,6 +15,7 @@ _KINDS = {
     "dense-grid": ("wayfold.grid", "DenseGrid"),
     "sparse-grid": ("wayfold.grid", "SparseGrid"),
     "hierarchy": ("wayfold.hierarchy", "Hierarchy"),
+    "navmesh": ("wayfold.navmesh", "NavMesh"),
 }
 
 

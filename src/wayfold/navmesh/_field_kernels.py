@@ -1,0 +1,358 @@
+# mypy: ignore-errors
+"""Voxels, steps 1 and 2 of paper 002, section III.A: triangles to a multi-layer heightfield, and its filters.
+
+A heightfield is `width` x `depth` columns; column = y * width + x. Each column holds solid spans from bottom to top in
+compressed rows: span k of a column reaches from height `low[k]` to height `top[k]`, in whole cell heights above the
+world's lowest point. Everything is measured from the world's origin, never from a tile's, so that two tiles see the
+same voxels where they overlap, to the last bit.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import inline, kernel, kernel_with_memory
+
+OPEN_SKY = 1 << 30  # ceiling of a span with nothing above it
+
+
+class Frame(NamedTuple):
+    """Where the columns of a tile lie in the world."""
+
+    x: float  # world origin, metres
+    y: float
+    z: float
+    cell: float  # metres
+    cell_height: float  # metres
+    first_x: int  # world column of the tile's first column
+    first_y: int
+    width: int  # columns, border included
+    depth: int
+
+
+class Field(NamedTuple):
+    """Solid spans in compressed rows."""
+
+    offsets: np.ndarray  # (columns + 1,) int32
+    low: np.ndarray  # (n,) int32, cell heights
+    top: np.ndarray  # (n,) int32
+    kind: np.ndarray  # (n,) uint8, area kind of the top, 0 where it cannot be walked on
+    ground: np.ndarray  # (n,) float32, height of the top's surface in the middle of the column, metres above the origin
+
+
+@inline
+def _clip(source, count, out, at, keep_above):
+    """Cut a convex polygon (rows x, y, z) at the line y = `at` and keep one side; return its number of corners."""
+    kept = 0
+    sign = 1.0 if keep_above else -1.0
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        here = sign * (source[k, 1] - at)
+        there = sign * (source[after, 1] - at)
+        if here >= 0.0:
+            out[kept, 0] = source[k, 0]
+            out[kept, 1] = source[k, 1]
+            out[kept, 2] = source[k, 2]
+            kept += 1
+        if (here > 0.0 and there < 0.0) or (here < 0.0 and there > 0.0):
+            t = here / (here - there)
+            out[kept, 0] = source[k, 0] + t * (source[after, 0] - source[k, 0])
+            out[kept, 1] = at
+            out[kept, 2] = source[k, 2] + t * (source[after, 2] - source[k, 2])
+            kept += 1
+    return kept
+
+
+@inline
+def _row_heights(polygon, count, frame, first, last, lowest, highest):
+    """Lowest and highest point of a convex polygon over each column `first` to `last` of one row.
+
+    Over a column both are reached where the polygon's edges enter, leave or end, so only edges are looked at.
+    """
+    for column in range(first, last + 1):
+        lowest[column - frame.first_x] = np.inf
+        highest[column - frame.first_x] = -np.inf
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        a, b = (k, after) if polygon[k, 0] <= polygon[after, 0] else (after, k)
+        ax, az, bx, bz = polygon[a, 0], polygon[a, 2], polygon[b, 0], polygon[b, 2]
+        start = max(first, int(np.floor((ax - frame.x) / frame.cell)))
+        stop = min(last, int(np.floor((bx - frame.x) / frame.cell)))
+        rise = (bz - az) / (bx - ax) if bx > ax else 0.0
+        for column in range(start, stop + 1):
+            left = frame.x + column * frame.cell
+            right = frame.x + (column + 1) * frame.cell
+            enter = az if left <= ax else az + (left - ax) * rise
+            leave = bz if right >= bx else az + (right - ax) * rise
+            at = column - frame.first_x
+            lowest[at] = min(lowest[at], min(enter, leave))
+            highest[at] = max(highest[at], max(enter, leave))
+
+
+@kernel_with_memory
+def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
+    """Voxels of the chosen triangles: every column that a triangle reaches into gets a span, clipped to that column.
+
+    Parameters
+    ----------
+    vertices : (n, 3) float64, metres
+    triangles : (m, 3) int32, counter-clockwise seen from outside
+    kinds : (m,) uint8, or empty
+        Area kind of each triangle, 0 where it must not be walked on; empty for 1 everywhere.
+    chosen : (k,) int32
+        Triangles to look at.
+    flattest : float
+        Height of the unit normal from which a triangle can be walked on.
+    frame : Frame
+
+    Returns
+    -------
+    spans : (n, 3) int32, column of the frame, low, top
+    kind : (n,) uint8
+    ground : (n,) float32
+    """
+    capacity = 4096
+    spans = np.empty((capacity, 3), np.int32)
+    span_kinds = np.empty(capacity, np.uint8)
+    grounds = np.empty(capacity, np.float32)
+    triangle = np.empty((3, 3))
+    above = np.empty((8, 3))
+    row = np.empty((8, 3))
+    lowest = np.empty(frame.width)
+    highest = np.empty(frame.width)
+    used = 0
+    for number in chosen:
+        for k in range(3):
+            vertex = triangles[number, k]
+            triangle[k, 0], triangle[k, 1], triangle[k, 2] = (
+                vertices[vertex, 0],
+                vertices[vertex, 1],
+                vertices[vertex, 2],
+            )
+        low_y = min(triangle[0, 1], min(triangle[1, 1], triangle[2, 1]))
+        high_y = max(triangle[0, 1], max(triangle[1, 1], triangle[2, 1]))
+        first_row = max(frame.first_y, int(np.floor((low_y - frame.y) / frame.cell)))
+        last_row = min(frame.first_y + frame.depth - 1, int(np.floor((high_y - frame.y) / frame.cell)))
+        ux, uy, uz = triangle[1, 0] - triangle[0, 0], triangle[1, 1] - triangle[0, 1], triangle[1, 2] - triangle[0, 2]
+        vx, vy, vz = triangle[2, 0] - triangle[0, 0], triangle[2, 1] - triangle[0, 1], triangle[2, 2] - triangle[0, 2]
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        if nx == 0.0 and ny == 0.0 and nz == 0.0:
+            continue
+        kind = np.uint8(0)
+        if nz > 0.0 and nz >= flattest * np.sqrt(nx * nx + ny * ny + nz * nz):
+            kind = kinds[number] if kinds.size > 0 else np.uint8(1)
+        for y in range(first_row, last_row + 1):
+            count = _clip(triangle, 3, above, frame.y + y * frame.cell, True)
+            count = _clip(above, count, row, frame.y + (y + 1) * frame.cell, False)
+            if count == 0:
+                continue
+            low_x, high_x = row[0, 0], row[0, 0]
+            for k in range(1, count):
+                low_x = min(low_x, row[k, 0])
+                high_x = max(high_x, row[k, 0])
+            first = max(frame.first_x, int(np.floor((low_x - frame.x) / frame.cell)))
+            last = min(frame.first_x + frame.width - 1, int(np.floor((high_x - frame.x) / frame.cell)))
+            if first > last:
+                continue
+            _row_heights(row, count, frame, first, last, lowest, highest)
+            if used + last - first + 1 > capacity:
+                capacity = 2 * (capacity + last - first + 1)
+                more_spans = np.empty((capacity, 3), np.int32)
+                more_kinds = np.empty(capacity, np.uint8)
+                more_grounds = np.empty(capacity, np.float32)
+                more_spans[:used] = spans[:used]
+                more_kinds[:used] = span_kinds[:used]
+                more_grounds[:used] = grounds[:used]
+                spans, span_kinds, grounds = more_spans, more_kinds, more_grounds
+            for x in range(first, last + 1):
+                at = x - frame.first_x
+                if not lowest[at] <= highest[at]:
+                    continue
+                low = int(np.floor((lowest[at] - frame.z) / frame.cell_height))
+                top = int(np.ceil((highest[at] - frame.z) / frame.cell_height))
+                spans[used, 0] = (y - frame.first_y) * frame.width + at
+                spans[used, 1] = low
+                spans[used, 2] = max(low + 1, top)
+                span_kinds[used] = kind
+                ground = highest[at]
+                if kind > 0:
+                    # The plane in the middle of the column: neighbours in one plane agree, whichever covers the middle.
+                    middle_x = frame.x + (x + 0.5) * frame.cell
+                    middle_y = frame.y + (y + 0.5) * frame.cell
+                    ground = triangle[0, 2] - ((middle_x - triangle[0, 0]) * nx + (middle_y - triangle[0, 1]) * ny) / nz
+                    # A sliver at the rim of its column may be far below or above there.
+                    ground = min(max(ground, lowest[at] - frame.cell), highest[at] + frame.cell)
+                grounds[used] = ground - frame.z
+                used += 1
+    return spans[:used], span_kinds[:used], grounds[:used]
+
+
+@kernel
+def choose(vertices, triangles, frame, chosen):
+    """Write the triangles whose box reaches into the frame to `chosen`; return their number, also if it has no room."""
+    low_x, low_y = frame.x + frame.first_x * frame.cell, frame.y + frame.first_y * frame.cell
+    high_x, high_y = low_x + frame.width * frame.cell, low_y + frame.depth * frame.cell
+    count = 0
+    for number in range(len(triangles)):
+        a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+        if min(vertices[a, 0], min(vertices[b, 0], vertices[c, 0])) > high_x:
+            continue
+        if max(vertices[a, 0], max(vertices[b, 0], vertices[c, 0])) < low_x:
+            continue
+        if min(vertices[a, 1], min(vertices[b, 1], vertices[c, 1])) > high_y:
+            continue
+        if max(vertices[a, 1], max(vertices[b, 1], vertices[c, 1])) < low_y:
+            continue
+        if count < chosen.size:
+            chosen[count] = number
+        count += 1
+    return count
+
+
+@kernel
+def sort_to_tiles(vertices, triangles, frame, tile, border, columns, rows, offsets, chosen):
+    """Sort triangles to the tiles whose frames their boxes reach into.
+
+    `frame` covers the world; tiles have `tile` columns and see `border` more on each side. First call, with an empty
+    `chosen`: counts, added to `offsets` (tiles + 1,). Second call, with `offsets` the first slot of each tile: fills.
+    """
+    for number in range(len(triangles)):
+        a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+        low_x = min(vertices[a, 0], min(vertices[b, 0], vertices[c, 0]))
+        high_x = max(vertices[a, 0], max(vertices[b, 0], vertices[c, 0]))
+        low_y = min(vertices[a, 1], min(vertices[b, 1], vertices[c, 1]))
+        high_y = max(vertices[a, 1], max(vertices[b, 1], vertices[c, 1]))
+        # A column more on each side, so that rounding cannot lose a triangle that touches a frame.
+        first_x = int(np.floor((low_x - frame.x) / frame.cell)) - border - 1
+        last_x = int(np.floor((high_x - frame.x) / frame.cell)) + border + 1
+        first_y = int(np.floor((low_y - frame.y) / frame.cell)) - border - 1
+        last_y = int(np.floor((high_y - frame.y) / frame.cell)) + border + 1
+        for y in range(max(0, first_y // tile), min(rows - 1, last_y // tile) + 1):
+            for x in range(max(0, first_x // tile), min(columns - 1, last_x // tile) + 1):
+                at = y * columns + x
+                if chosen.size > 0:
+                    chosen[offsets[at]] = number
+                offsets[at] += 1
+
+
+@kernel_with_memory
+def merge_spans(spans, kinds, grounds, columns, climb):
+    """Solid spans of each column: those that overlap or touch become one.
+
+    The kind of a merged span is the highest kind among the parts whose top is within `climb` (cell heights) of its own
+    top: a low edge does not spoil the floor beside it. The result does not depend on the order of the parts.
+    """
+    count = len(spans)
+    starts = np.zeros(columns + 1, np.int32)
+    for k in range(count):
+        starts[spans[k, 0] + 1] += 1
+    for column in range(columns):
+        starts[column + 1] += starts[column]
+    order = np.empty(count, np.int32)
+    cursor = starts[:-1].copy()
+    for k in range(count):
+        column = spans[k, 0]
+        order[cursor[column]] = k
+        cursor[column] += 1
+    offsets = np.zeros(columns + 1, np.int32)
+    low = np.empty(count, np.int32)
+    top = np.empty(count, np.int32)
+    kind = np.empty(count, np.uint8)
+    ground = np.empty(count, np.float32)
+    used = 0
+    for column in range(columns):
+        first, last = starts[column], starts[column + 1]
+        for k in range(first + 1, last):
+            moving = order[k]
+            at = k
+            while at > first and spans[order[at - 1], 1] > spans[moving, 1]:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = moving
+        k = first
+        while k < last:
+            bottom = spans[order[k], 1]
+            highest = spans[order[k], 2]
+            end = k + 1
+            while end < last and spans[order[end], 1] <= highest:
+                highest = max(highest, spans[order[end], 2])
+                end += 1
+            merged_kind = np.uint8(0)
+            merged_ground = np.float32(-np.inf)
+            for part in range(k, end):
+                source = order[part]
+                if spans[source, 2] >= highest - climb:
+                    merged_kind = max(merged_kind, kinds[source])
+                if spans[source, 2] >= highest - 1:
+                    merged_ground = max(merged_ground, grounds[source])
+            low[used] = bottom
+            top[used] = highest
+            kind[used] = merged_kind
+            ground[used] = merged_ground
+            used += 1
+            k = end
+        offsets[column + 1] = used
+    return Field(offsets, low[:used], top[:used], kind[:used], ground[:used])
+
+
+@kernel
+def filter_low_obstacles(field, climb):
+    """Let the agent walk over what it can step onto from walkable ground in the same column (kerbs, stairs)."""
+    for column in range(field.offsets.size - 1):
+        below = np.uint8(0)
+        for k in range(field.offsets[column], field.offsets[column + 1]):
+            own = field.kind[k]
+            if own == 0 and below > 0 and field.top[k] - field.top[k - 1] <= climb:
+                field.kind[k] = below
+            below = own
+
+
+@kernel
+def filter_ledges(field, width, depth, height, climb):
+    """Close spans beside a drop deeper than `climb`, and those amid steps that add up to more than `climb`."""
+    offsets, low, top = field.offsets, field.low, field.top
+    for column in range(width * depth):
+        x, y = column % width, column // width
+        for k in range(offsets[column], offsets[column + 1]):
+            if field.kind[k] == 0:
+                continue
+            floor = top[k]
+            ceiling = low[k + 1] if k + 1 < offsets[column + 1] else OPEN_SKY
+            deepest = OPEN_SKY
+            lowest_step, highest_step = floor, floor
+            for side in range(4):
+                to_x = x + (1 if side == 2 else 0) - (1 if side == 0 else 0)
+                to_y = y + (1 if side == 3 else 0) - (1 if side == 1 else 0)
+                if to_x < 0 or to_y < 0 or to_x >= width or to_y >= depth:
+                    deepest = -climb - 1
+                    break
+                beside = to_y * width + to_x
+                # The gap below the first span counts as a floor without end.
+                ground, roof = -OPEN_SKY, OPEN_SKY
+                if offsets[beside] < offsets[beside + 1]:
+                    roof = low[offsets[beside]]
+                if min(ceiling, roof) - floor >= height:
+                    deepest = -climb - 1
+                    break
+                for other in range(offsets[beside], offsets[beside + 1]):
+                    ground = top[other]
+                    roof = low[other + 1] if other + 1 < offsets[beside + 1] else OPEN_SKY
+                    if min(ceiling, roof) - max(floor, ground) >= height:
+                        deepest = min(deepest, ground - floor)
+                        if abs(ground - floor) <= climb:
+                            lowest_step = min(lowest_step, ground)
+                            highest_step = max(highest_step, ground)
+                        elif ground - floor < -climb:
+                            break
+            if deepest < -climb or highest_step - lowest_step > climb:
+                field.kind[k] = 0
+
+
+@kernel
+def filter_low_ceilings(field, height):
+    """Close spans with less than `height` (cell heights) of free space above."""
+    offsets = field.offsets
+    for column in range(offsets.size - 1):
+        for k in range(offsets[column], offsets[column + 1] - 1):
+            if field.low[k + 1] - field.top[k] < height:
+                field.kind[k] = 0

@@ -1,0 +1,92 @@
+"""How finely a navigation mesh is built, and what that means in voxels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from wayfold import _check
+from wayfold.agent import Agent
+from wayfold.errors import ParameterError
+
+_SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of the voxel pipeline.
+
+    Parameters
+    ----------
+    cell_size : float, metres, > 0
+        Side of a column of voxels. Half to a third of the agent's radius is usual; walls are known to about a cell.
+    cell_height : float, metres, > 0
+        Height of a voxel; climb and height of the agent are rounded to it.
+    tile_size : int, columns, 8 to 4096, or 0
+        Side of a tile; 0 makes the whole world one tile.
+    min_region : float, square metres, >= 0
+        Walkable islands smaller than this, away from a tile's border, are dropped. Default 64 cells.
+    merge_region : float, square metres, >= 0
+        Regions up to this size are merged with a neighbour where they can be. Default 400 cells.
+    max_edge : float, metres, >= 0
+        Longest polygon edge along a wall; 0 for no limit.
+    max_error : float, cells, 0.5 to 10
+        How far a simplified rim may be from the voxels' rim.
+    max_corners : int, 3 to 64
+        Most corners of a polygon as built; the corners that neighbouring tiles add to a border come on top.
+    detail_error : float, metres, > 0
+        How far the surface may be from the sampled ground before it gets a point more. Default half a `cell_height`.
+    """
+
+    cell_size: float = 0.3
+    cell_height: float = 0.2
+    tile_size: int = 0
+    min_region: float | None = None
+    merge_region: float | None = None
+    max_edge: float = 12.0
+    max_error: float = 1.3
+    max_corners: int = 6
+    detail_error: float | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "cell_size", _check.number(self.cell_size, "cell_size", low=0.0, open_low=True))
+        put(self, "cell_height", _check.number(self.cell_height, "cell_height", low=0.0, open_low=True))
+        put(self, "tile_size", _check.whole(self.tile_size, "tile_size", low=0, high=4096))
+        if 0 < self.tile_size < 8:
+            raise ParameterError(f"tile_size must be 0 or from 8 to 4096 columns, not {self.tile_size}")
+        for name, cells in (("min_region", 64), ("merge_region", 400)):
+            value = getattr(self, name)
+            area = cells * self.cell_size**2 if value is None else value
+            put(self, name, _check.number(area, name, low=0.0))
+        put(self, "max_edge", _check.number(self.max_edge, "max_edge", low=0.0))
+        put(self, "max_error", _check.number(self.max_error, "max_error", low=0.5, high=10.0))
+        put(self, "max_corners", _check.whole(self.max_corners, "max_corners", low=3, high=64))
+        error = 0.5 * self.cell_height if self.detail_error is None else self.detail_error
+        put(self, "detail_error", _check.number(error, "detail_error", low=0.0, open_low=True))
+
+    def cells(self, square_metres: float) -> int:
+        """Columns that cover an area, rounded."""
+        return round(square_metres / self.cell_size**2)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentVoxels:
+    """An agent measured in voxels: rounded so that the voxels never promise more room than there is."""
+
+    radius: int
+    height: int
+    climb: int
+    border: int
+
+    @classmethod
+    def of(cls, agent: Agent, settings: Settings) -> AgentVoxels:
+        """Radius and height rounded up, climb rounded down; the border is what a tile must see of its neighbours."""
+        radius = math.ceil(agent.radius / settings.cell_size - _SLACK)
+        # Erosion looks `radius` columns far, the ledge filter one more, the blurred distances another two.
+        return cls(
+            radius,
+            math.ceil(agent.height / settings.cell_height - _SLACK),
+            math.floor(agent.climb / settings.cell_height + _SLACK),
+            radius + 3,
+        )

@@ -1,0 +1,123 @@
+"""Slow, obvious versions of what the navigation mesh does fast. They share no code with the package."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+EPS = 1e-9
+
+
+def _inside_part(ring, a, b):
+    """The part [low, high] of the segment from a to b that lies in a convex counter-clockwise ring, or None."""
+    low, high = 0.0, 1.0
+    for (px, py), (qx, qy) in zip(ring, ring[1:] + ring[:1], strict=True):
+        length = math.hypot(qx - px, qy - py)
+        at_a = ((qx - px) * (a[1] - py) - (qy - py) * (a[0] - px)) / length
+        at_b = ((qx - px) * (b[1] - py) - (qy - py) * (b[0] - px)) / length
+        if at_a < -EPS and at_b < -EPS:
+            return None
+        if at_a < -EPS:
+            low = max(low, (at_a + EPS) / (at_a - at_b))
+        elif at_b < -EPS:
+            high = min(high, (at_a + EPS) / (at_a - at_b))
+    return (low, high) if low <= high + EPS else None
+
+
+def shared_edges(polygons):
+    """Pairs of polygons that have two corners in common next to each other, with those corners."""
+    sides = {}
+    for at, polygon in enumerate(polygons):
+        for p, q in zip(polygon, polygon[1:] + polygon[:1], strict=True):
+            sides.setdefault(frozenset((p, q)), []).append(at)
+    return [(who[0], who[1], tuple(side)) for side, who in sides.items() if len(who) == 2]
+
+
+def fans(polygons, edges, vertex):
+    """Polygons around a vertex in groups that shared edges at it join: where corners only touch nobody gets through."""
+    waiting = {k for k, polygon in enumerate(polygons) if vertex in polygon}
+    groups = []
+    while waiting:
+        group = {waiting.pop()}
+        grown = True
+        while grown:
+            grown = False
+            for one, two, side in edges:
+                if vertex in side and (one in group) != (two in group):
+                    group |= {one, two}
+                    grown = True
+        waiting -= group
+        groups.append(group)
+    return groups
+
+
+def visible(vertices, polygons, edges, a, b, start, goal):
+    """Whether one can walk straight from a (in polygon `start`) to b (in `goal`) over shared edges.
+
+    `start` and `goal` may be None for points that are vertices: then any polygon at that vertex will do.
+    """
+    rings = [[vertices[v] for v in polygon] for polygon in polygons]
+    parts = [_inside_part(ring, a, b) for ring in rings]
+    first = [k for k, part in enumerate(parts) if part and part[0] <= EPS and (start is None or k in start)]
+    last = {k for k, part in enumerate(parts) if part and part[1] >= 1 - EPS and (goal is None or k in goal)}
+    span = math.dist(a, b)
+    reach = {k: parts[k][1] for k in first}
+    queue = list(first)
+    while queue:
+        here = queue.pop()
+        for one, two, (p, q) in edges:
+            if here not in (one, two):
+                continue
+            other = two if here == one else one
+            if parts[other] is None or other in reach:
+                continue
+            # The walk may change polygons where both hold it, at a point of the shared edge.
+            low, high = max(parts[here][0], parts[other][0]), min(parts[here][1], parts[other][1])
+            if low > high + 4 * EPS / max(span, EPS):
+                continue
+            px, py = vertices[p]
+            qx, qy = vertices[q]
+            for t in (low, high, 0.5 * (low + high)):
+                x, y = a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1])
+                length = math.hypot(qx - px, qy - py)
+                along = ((x - px) * (qx - px) + (y - py) * (qy - py)) / length
+                off = abs((x - px) * (qy - py) - (y - py) * (qx - px)) / length
+                if off < 1e-7 and -1e-7 <= along <= length + 1e-7:
+                    reach[other] = parts[other][1]
+                    queue.append(other)
+                    break
+    return any(k in last for k in reach)
+
+
+def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
+    """Length of the shortest walk from a to b over the polygons: a visibility graph over all vertices.
+
+    `links` are (from point, its polygon, to point, its polygon, cost), one-way.
+    """
+    vertices = [tuple(map(float, v[:2])) for v in vertices]
+    polygons = [list(map(int, polygon)) for polygon in polygons]
+    edges = shared_edges(polygons)
+    used = sorted({v for polygon in polygons for v in polygon})
+    places = [(tuple(a), {start}), (tuple(b), {goal})]
+    for v in used:
+        places += [(vertices[v], fan) for fan in fans(polygons, edges, v)]
+    jumps = []
+    for tail, tail_polygon, head, head_polygon, cost in links:
+        jumps.append((len(places), len(places) + 1, cost))
+        places += [(tuple(tail), {tail_polygon}), (tuple(head), {head_polygon})]
+    count = len(places)
+    step = [[math.inf] * count for _ in range(count)]
+    for i, j in itertools.combinations(range(count), 2):
+        if visible(vertices, polygons, edges, places[i][0], places[j][0], places[i][1], places[j][1]):
+            step[i][j] = step[j][i] = math.dist(places[i][0], places[j][0])
+    for tail, head, cost in jumps:
+        step[tail][head] = min(step[tail][head], cost)
+    best = [math.inf] * count
+    best[0] = 0.0
+    waiting = set(range(count))
+    while waiting:
+        here = min(waiting, key=best.__getitem__)
+        waiting.remove(here)
+        for other in waiting:
+            best[other] = min(best[other], best[here] + step[here][other])
+    return best[1]
