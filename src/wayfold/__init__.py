@@ -21,6 +21,8 @@ _LAZY = {
     "DenseGrid": "wayfold.grid",
     "SparseGrid": "wayfold.grid",
     "NavMesh": "wayfold.navmesh",
+    "WaypointGraph": "wayfold.waypoints",
+    "SubregionGraph": "wayfold.subregions",
     "Hierarchy": "wayfold.hierarchy",
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
@@ -34,6 +36,8 @@ _ROOMS = (
     "hierarchy",
     "navmesh",
     "samples",
+    "subregions",
+    "waypoints",
 )
 
 __all__ = [
@@ -48,6 +52,8 @@ __all__ = [
     "Paths",
     "SparseGrid",
     "Status",
+    "SubregionGraph",
+    "WaypointGraph",
     "__version__",
     "errors",
     "formats",
@@ -58,7 +64,9 @@ __all__ = [
     "load",
     "navmesh",
     "samples",
+    "subregions",
     "warmup",
+    "waypoints",
 ]
 
 
@@ -77,7 +85,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from wayfold import errors, formats, geometry, graph, grid, hierarchy, navmesh, samples
+    from wayfold import errors, formats, geometry, graph, grid, hierarchy, navmesh, samples, subregions, waypoints
     from wayfold._load import load
     from wayfold._warmup import warmup
     from wayfold.agent import Agent, Motion
@@ -87,3 +95,5 @@ if TYPE_CHECKING:
     from wayfold.hierarchy import Hierarchy
     from wayfold.navmesh import NavMesh
     from wayfold.path import Path, Paths, Status
+    from wayfold.subregions import SubregionGraph
+    from wayfold.waypoints import WaypointGraph

@@ -16,6 +16,8 @@ _KINDS = {
     "sparse-grid": ("wayfold.grid", "SparseGrid"),
     "hierarchy": ("wayfold.hierarchy", "Hierarchy"),
     "navmesh": ("wayfold.navmesh", "NavMesh"),
+    "waypoint-graph": ("wayfold.waypoints", "WaypointGraph"),
+    "subregion-graph": ("wayfold.subregions", "SubregionGraph"),
 }
 
 

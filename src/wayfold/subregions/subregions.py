@@ -1,0 +1,380 @@
+"""`SubregionGraph`: clusters of locally connected waypoints, and planning through them (000, sections 4 to 6)."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check, _threads
+from wayfold.agent import Motion, check_motions
+from wayfold.errors import ParameterError
+from wayfold.graph import Graph, searcher
+from wayfold.graph import _kernels as search_kernels
+from wayfold.path import Path, Status
+from wayfold.subregions import _files, _kernels
+from wayfold.subregions._build import COSTS, Abstraction, abstract
+from wayfold.subregions._masks import Masks
+from wayfold.subregions.bounds import Bounds
+from wayfold.subregions.repair import Live
+from wayfold.waypoints import WaypointGraph
+from wayfold.waypoints.editing import Edit
+
+MARGIN = 1
+WEIGHT = 1.1
+"""What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
+that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
+
+
+class SubregionGraph:
+    """Subregions of a waypoint graph for one set of motions, and their connections.
+
+    Make one with `build`. A subregion is a set of waypoints of one region that can be visited from each other inside
+    it. Labels take 2 bytes a waypoint while there are at most 65,535 subregions, 4 bytes beyond.
+
+    Attributes
+    ----------
+    waypoints : WaypointGraph or None
+        What it was built over; None after loading, until `attach`.
+    motions : Motion
+        What the character is capable of.
+    cost : str
+        Cost scheme of the connections.
+    labels : (n,) uint16 or int32 array
+        Subregion of each waypoint; the highest number of the dtype where it has none.
+    graph : Graph
+        A node for each subregion, at its centroid, and an edge for each connection.
+    """
+
+    def __init__(
+        self, waypoints: WaypointGraph | None, motions: Motion, cost: str, seed: int, parts: Abstraction
+    ) -> None:
+        self.waypoints = waypoints
+        self.motions = motions
+        self.cost = cost
+        self.seed = seed
+        self.parts = parts
+        self.graph = parts.graph(cost)
+        self._masks = Masks(self.graph.num_nodes)
+        self._space: search_kernels.GraphSpace | None = None
+        self._bounds: Bounds | None = None
+        self._live: Live | None = None
+
+    @classmethod
+    def build(
+        cls,
+        waypoints: WaypointGraph | Graph,
+        motions: int | str | None = None,
+        cost: str = "centroid",
+        seed: int = 0,
+        *,
+        regions: tuple[int, int, int] | None = None,
+    ) -> SubregionGraph:
+        """Detect the subregions and connect them (Algorithms 1 to 3).
+
+        Parameters
+        ----------
+        waypoints : WaypointGraph or Graph
+            A plain graph, which must be undirected, is cut into `regions` first (000, section 5.3).
+        motions : Motion bits or names, optional
+            What the character is capable of; the agent's motions, or every motion, by default.
+        cost : "fixed", "min", "average", "max" or "centroid"
+            Cost of a connection (000, section 5.2): 1; the length of the shortest edge between the two subregions,
+            the average, the longest; the distance of their centroids.
+        seed : int, >= 0
+            Processing order: it orders the regions, and chooses the active region of boundary waypoints.
+        regions : (rx, ry, rz), optional
+            As for `WaypointGraph.from_graph`, for a plain graph.
+        """
+        if isinstance(waypoints, Graph):
+            waypoints = WaypointGraph.from_graph(waypoints, regions)
+        elif not isinstance(waypoints, WaypointGraph):
+            raise ParameterError(f"expected a WaypointGraph or a Graph, not a {type(waypoints).__name__}")
+        elif regions is not None:
+            raise ParameterError("regions are for a plain graph: this waypoint graph has regions already")
+        kinds = waypoints.default_motions if motions is None else check_motions(motions)
+        _check_cost(cost)
+        seed = _check.whole(seed, "seed", low=0, high=2**63 - 1)
+        return cls(waypoints, kinds, cost, seed, abstract(waypoints, kinds, seed))
+
+    # --- what it is ------------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """(n,) array, subregion of each waypoint."""
+        return self.parts.labels if self._live is None else self._live.labels
+
+    @property
+    def no_label(self) -> int:
+        """What `labels` holds for a waypoint without a usable edge."""
+        return int(np.iinfo(self.parts.labels.dtype).max)
+
+    @property
+    def num_subregions(self) -> int:
+        """Number of subregions."""
+        return self.abstraction().count
+
+    @property
+    def num_connections(self) -> int:
+        """Number of connections between subregions."""
+        return len(self.abstraction().pairs)
+
+    @property
+    def centroids(self) -> NDArray[np.float32]:
+        """(s, 3) float32, mean position of the waypoints of each subregion, metres; by label."""
+        return self.parts.centroids if self._live is None else self._live.centroids
+
+    @property
+    def connections(self) -> NDArray[np.int32]:
+        """(c, 2) int32, pairs of connected subregions, the lower number first, sorted."""
+        return self.abstraction().pairs
+
+    def abstraction(self) -> Abstraction:
+        """Subregions and connections in plain arrays; after a repair numbered anew, without gaps."""
+        return self.parts if self._live is None else self._live.abstraction()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the subregion graph and of the labels."""
+        return self.graph.nbytes + self.abstraction().nbytes
+
+    def __repr__(self) -> str:
+        return (
+            f"<SubregionGraph: {self.num_subregions} subregions, {self.num_connections} connections,"
+            f" cost {self.cost}, {self.nbytes / 1e6:.1f} MB>"
+        )
+
+    def with_cost(self, cost: str) -> SubregionGraph:
+        """The same subregions with another cost scheme; nothing is detected again. Only one of them can be repaired."""
+        _check_cost(cost)
+        return SubregionGraph(self.waypoints, self.motions, cost, self.seed, self.abstraction())
+
+    def attach(self, waypoints: WaypointGraph) -> SubregionGraph:
+        """Give a loaded subregion graph the waypoint graph that it was built over; returns itself.
+
+        Raises
+        ------
+        ParameterError
+            When it was built over another one.
+        """
+        if _files.fingerprint(waypoints) != self.parts.fingerprint:
+            raise ParameterError("this subregion graph was built over another waypoint graph")
+        self.waypoints = waypoints
+        return self
+
+    # --- changes ---------------------------------------------------------------------------------------------------
+
+    def repair(self, edit: Edit) -> None:
+        """Follow a change of the waypoint graph: only the subregions that it concerns are detected again.
+
+        The result is what `build` would give, up to the numbers of the subregions. Queries must not run meanwhile.
+
+        Parameters
+        ----------
+        edit : Edit
+            What `WaypointGraph.update` returned; every edit has to be passed on, in order.
+        """
+        waypoints = self._attached()
+        self._space = None
+        if edit.added:
+            self._bounds = None  # a shorter way may have appeared, which no old bound allows for
+        if self._live is None:
+            self._live = Live(waypoints, self.parts, self.seed, self.cost)
+        if not self._live.repair(waypoints, self._waypoint_space(), edit.edges):
+            self.parts = abstract(waypoints, self.motions, self.seed)
+            self._live = Live(waypoints, self.parts, self.seed, self.cost)
+        self.parts.fingerprint = None
+        self.graph = self._live.graph
+        if self._masks.count != self.graph.num_nodes:
+            self._masks = Masks(self.graph.num_nodes)
+
+    # --- planning --------------------------------------------------------------------------------------------------
+
+    def path(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        margin: int = MARGIN,
+        weight: float = WEIGHT,
+        exact: bool = False,
+        budget: int | None = None,
+    ) -> Path:
+        """Plan a path at two levels (Algorithm 4).
+
+        Parameters
+        ----------
+        start, goal : (x, y, z), or int
+            Arbitrary points, or waypoint numbers.
+        margin : int, >= 0
+            Also use the subregions up to this many connections beside the subregion path: slower, shorter paths. The
+            paper's algorithm has 0.
+        weight : float, >= 1
+            The paper's algorithm has 1. Factor on the heuristic of the filtered A*: above 1 it settles far fewer waypoints, and the path costs at
+            most `weight` times the cheapest one within the subregions that it may use.
+        exact : bool
+            The same cost as A* over all waypoints, with bounds from landmarks of the abstraction instead of its
+            filter. The first exact query computes them (`prepare_exact`).
+        budget : int, >= 1, optional
+            Settle at most this many waypoints.
+
+        Returns
+        -------
+        Path
+            UNREACHABLE exactly when A* over all waypoints finds no path either (Theorems 1 and 2). ``path.smooth()``
+            takes shortcuts where there is a mesh. ``path.timings`` has the seconds at each level.
+
+        Raises
+        ------
+        OffMapError
+            When a point has no waypoint that the character can move to.
+        """
+        waypoints = self._attached()
+        rings = _check.whole(margin, "margin", low=0)
+        factor = _check.number(weight, "weight", low=1.0)
+        limit = searcher.check_budget(budget)
+        (a, first), (b, last) = waypoints.ends(start, goal, self.motions)
+        path = self._exact(a, b, limit) if exact else self._filtered(a, b, rings, factor, limit)
+        return waypoints.finish(path, first, last, self.motions)
+
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        margin: int = MARGIN,
+        weight: float = WEIGHT,
+        exact: bool = False,
+        workers: int | None = None,
+    ) -> list[Path]:
+        """The paths of many queries, in parallel; each is the same as `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q, 3) points or (q,) waypoint numbers
+        margin, weight, exact
+            As for `path`.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
+        a, b = np.asarray(starts), np.asarray(goals)
+        if len(a) != len(b) or a.ndim not in (1, 2):
+            raise ParameterError(f"starts and goals must be as many, not of shapes {a.shape} and {b.shape}")
+        if exact:
+            self.prepare_exact()
+        found: list[Any] = [None] * len(a)
+
+        def work(first: int, last: int) -> None:
+            for at in range(first, last):
+                found[at] = self.path(a[at], b[at], margin=margin, weight=weight, exact=exact)
+
+        _threads.run_chunks(work, len(a), workers=workers, chunk=4)
+        return found
+
+    def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
+        """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
+        label_a, label_b = int(self.labels[start]), int(self.labels[goal])
+        if self.no_label in (label_a, label_b):
+            return np.empty(0, np.int32)
+        return self.graph.path(label_a, label_b).nodes
+
+    def prepare_exact(self, landmarks: int = 24) -> None:
+        """Compute the distances that exact queries take their bounds from: 8 bytes a waypoint and landmark."""
+        count = _check.whole(landmarks, "landmarks", low=1, high=64)
+        if self._bounds is None or self._bounds.table.shape[1] != count:
+            self._bounds = Bounds(self._attached().graph, self.motions, self.graph, self.labels, count)
+
+    def _filtered(self, start: int, goal: int, margin: int, weight: float, budget: int) -> Path:
+        """Dijkstra's algorithm (A* where costs say something about distance) over subregions, then filtered A*."""
+        done = self._at_once(start, goal)
+        if done is not None:
+            return done
+        begin = time.perf_counter()
+        graph, waypoints = self.graph, self._attached().graph
+        labels = self.labels
+        mask = self._masks.take()
+        sub = graph._space(255)
+        sub_state, _, end, _ = searcher.run(
+            graph._workspaces,
+            lambda state: search_kernels.search(
+                sub,
+                state,
+                np.int64(labels[start]),
+                np.int64(labels[goal]),
+                graph._scale,
+                search_kernels.UNLIMITED,
+                searcher.NO_NODES,
+                searcher.NO_BUDGET,
+                False,
+            ),
+        )
+        count = _kernels.mark_corridor(sub, sub_state.parent, end, margin, mask.allowed, mask.marked)
+        graph._workspaces.give(sub_state)
+        middle = time.perf_counter()
+        space = self._waypoint_space()._replace(labels=labels, allowed=mask.allowed)
+        path = searcher.one(
+            space,
+            waypoints._workspaces,
+            start,
+            goal,
+            scale=weight * waypoints._scale,
+            points=waypoints._points_of,
+            budget=budget,
+        )
+        _kernels.clear_corridor(mask.allowed, mask.marked, count)
+        self._masks.give(mask)
+        path.timings = {"subregions": middle - begin, "waypoints": time.perf_counter() - middle}
+        return path
+
+    def _exact(self, start: int, goal: int, budget: int) -> Path:
+        done = self._at_once(start, goal)
+        if done is not None:
+            return done
+        if self._bounds is None:
+            self.prepare_exact()
+        assert self._bounds is not None
+        waypoints = self._attached().graph
+        space = self._bounds.space(self._waypoint_space(), waypoints._scale, start, goal)
+        return searcher.one(
+            space, waypoints._workspaces, start, goal, scale=1.0, points=waypoints._points_of, budget=budget
+        )
+
+    def _at_once(self, start: int, goal: int) -> Path | None:
+        """The answer where none has to be searched for: the same waypoint, or subregions in different components."""
+        if start == goal:
+            nodes = np.array([start], np.int32)
+            return Path(Status.FOUND, self._attached().graph._points_of, nodes=nodes, cost=0.0)
+        a, b = int(self.labels[start]), int(self.labels[goal])
+        if self.no_label in (a, b):
+            return Path(Status.UNREACHABLE)
+        component = self.graph.components()
+        return None if component[a] == component[b] else Path(Status.UNREACHABLE)
+
+    def _waypoint_space(self) -> search_kernels.GraphSpace:
+        if self._space is None:
+            self._space = self._attached().graph._space(int(self.motions))
+        return self._space
+
+    def _attached(self) -> WaypointGraph:
+        if self.waypoints is None:
+            raise ParameterError("this subregion graph has no waypoint graph: attach the one it was built over")
+        return self.waypoints
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the subregion graph and the labels to a `.wayfold` file, without the waypoint graph."""
+        _files.save(self, file)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> SubregionGraph:
+        """Read what `save` wrote; `attach` the waypoint graph to it before planning."""
+        return cls(None, *_files.load(file))
+
+
+def _check_cost(cost: str) -> None:
+    if cost not in COSTS:
+        raise ParameterError(f"cost must be one of {', '.join(COSTS)}, not {cost!r}")

@@ -1,0 +1,330 @@
+"""`WaypointGraph.build`: regions one by one, in parallel, with the same result whatever the number of threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold import _check
+from wayfold._threads import run_chunks
+from wayfold.agent import Agent, Motion
+from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry import Mesh
+from wayfold.geometry._bvh_kernels import collect_overlapping
+from wayfold.graph import Graph
+from wayfold.graph._build import turn_round
+from wayfold.waypoints import _kernels, _place_kernels
+from wayfold.waypoints._corners import corner_places, wall_places
+from wayfold.waypoints.regions import Regions, grid_boxes
+from wayfold.waypoints.surroundings import Surroundings
+
+_COLUMNS = 6  # verticals along each side of a region that look for floors
+_LEVELS = 3  # free places along each side of a region that has triangles, and of every face
+_EMPTY_LEVELS = 2  # free places along each side of an empty region
+_MOST = 1024  # waypoints of one region, with those on its faces
+_HITS = 64  # floors on one vertical
+_FINE = 1 << 14  # positions of a walker that are tried in one region
+_CORNER_SHARE = 160  # corners and openings that are tried in one region
+_WALL_SHARE = 1000  # places beside walls and ceilings that are tried in one region
+_LEAST_CLIMB = 6  # waypoints on a wall that no ground and no face joins to the rest, to be worth climbing between
+_MOST_REGIONS = 1 << 24
+
+Progress = Callable[[int, int], None]
+
+
+class Placed(NamedTuple):
+    """Waypoints of one region or face."""
+
+    points: NDArray[np.float32]
+    kinds: NDArray[np.uint8]
+
+
+class Cut(NamedTuple):
+    """How space is cut."""
+
+    low: NDArray[np.float64]
+    size: float
+    shape: tuple[int, int, int]
+
+
+class Edges(NamedTuple):
+    """Edges of one region, as places in its list of waypoints."""
+
+    starts: NDArray[np.uint16]
+    ends: NDArray[np.uint16]
+    motions: NDArray[np.uint8]
+
+
+def cut_space(mesh: Mesh, agent: Agent, region_size: float) -> Cut:
+    """Cubes that cover the mesh and the free height above it."""
+    low, high = mesh.bounds
+    extent = high - low
+    extent[2] += agent.height + agent.climb
+    shape = np.maximum(1, np.ceil(extent / region_size)).astype(np.int64)
+    if float(shape.astype(float).prod()) > _MOST_REGIONS:
+        raise ParameterError(
+            f"region_size {region_size:g} m cuts the mesh into {' x '.join(map(str, shape))} regions, more than"
+            f" {_MOST_REGIONS}: use larger regions"
+        )
+    corner = low - (shape * region_size - extent) / 2
+    corner[2] = low[2] - min(0.5, 0.01 * region_size)
+    # Faces lie where float32 has a number, so that boundary waypoints lie on them exactly.
+    return Cut(corner.astype(np.float32).astype(np.float64), region_size, (int(shape[0]), int(shape[1]), int(shape[2])))
+
+
+def build(
+    mesh: Mesh, agent: Agent, region_size: float, motions: Motion, workers: int | None, progress: Progress | None
+) -> tuple[Graph, Regions, Surroundings, dict[str, float]]:
+    """Place waypoints, join them, and say how many seconds each stage took."""
+    size = _check.number(region_size, "region_size", low=0.0, open_low=True)
+    least = max(4.0 * agent.radius, 2.0 * agent.height)
+    if size < least:
+        raise ParameterError(
+            f"region_size must be at least {least:g} m for an agent of radius {agent.radius:g} and height"
+            f" {agent.height:g} m, not {size:g}"
+        )
+    clock = [time.perf_counter()]
+    cut = cut_space(mesh, agent, size)
+    surroundings = Surroundings(mesh, agent)
+    body = surroundings.body
+    corners = _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE)
+    walls = _by_region(wall_places(mesh, body.offset, body.cosine, 0.4 * size / _COLUMNS), cut, _WALL_SHARE)
+    clock.append(time.perf_counter())
+    count = cut.shape[0] * cut.shape[1] * cut.shape[2]
+    total = 3 * count
+    done = [0]
+
+    def step(items: int) -> None:
+        done[0] += items
+        if progress is not None:
+            progress(done[0], total)
+
+    locals_, faces, empty = _place(surroundings, cut, corners, walls, int(motions), workers, step)
+    points, kinds, of, nodes = _number(locals_, faces, cut)
+    if not len(points):
+        raise GeometryError(
+            f"no waypoint fits: there is no place in the mesh for an agent of radius {agent.radius:g} and height"
+            f" {agent.height:g} m with the motions {motions!r}"
+        )
+    clock.append(time.perf_counter())
+    edges = _join(surroundings, points, kinds, of, nodes, empty, int(motions), workers, step)
+    clock.append(time.perf_counter())
+    graph = _assemble(points, nodes, edges)
+    regions = Regions.from_pairs(grid_boxes(cut.low, np.full(3, cut.size), cut.shape), of, cut.shape)
+    clock.append(time.perf_counter())
+    names = ("index", "waypoints", "edges", "rows")
+    return graph, regions, surroundings, dict(zip(names, np.diff(clock).tolist(), strict=True))
+
+
+def _by_region(places: NDArray[np.float64], cut: Cut, most: int) -> list[NDArray[np.float64]]:
+    """Places of each region, at most so many, spread evenly over the list."""
+    cell = np.floor((places - cut.low) / cut.size).astype(np.int64)
+    fits = ((cell >= 0) & (cell < cut.shape)).all(axis=1)
+    places, cell = places[fits], cell[fits]
+    region = (cell[:, 0] * cut.shape[1] + cell[:, 1]) * cut.shape[2] + cell[:, 2]
+    order = np.argsort(region, kind="stable")
+    count = cut.shape[0] * cut.shape[1] * cut.shape[2]
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(region, minlength=count))])
+    result = []
+    for at in range(count):
+        own = order[bounds[at] : bounds[at + 1]]
+        if len(own) > most:
+            own = own[np.linspace(0, len(own) - 1, most).astype(np.int64)]
+        result.append(np.ascontiguousarray(places[own]))
+    return result
+
+
+def _corner_of(cut: Cut, region: int) -> tuple[int, int, int]:
+    rest, z = divmod(region, cut.shape[2])
+    x, y = divmod(rest, cut.shape[1])
+    return x, y, z
+
+
+def _planes(cut: Cut) -> list[NDArray[np.float64]]:
+    """Coordinates of the faces along each axis, as float32 stores them."""
+    return [(cut.low[d] + cut.size * np.arange(cut.shape[d] + 1)).astype(np.float32).astype(float) for d in range(3)]
+
+
+def _place(
+    surroundings: Surroundings,
+    cut: Cut,
+    corners: list[NDArray[np.float64]],
+    walls: list[NDArray[np.float64]],
+    motions: int,
+    workers: int | None,
+    step: Callable[[int], None],
+) -> tuple[list[Placed], dict[tuple[int, int], Placed], NDArray[np.bool_]]:
+    """Waypoints of every region and of every inner face (by region and axis), and which regions are empty."""
+    count = len(corners)
+    planes = _planes(cut)
+    locals_: list[Any] = [None] * count
+    faces: dict[tuple[int, int], Placed] = {}
+    empty = np.zeros(count, np.bool_)
+    body = surroundings.body
+    grown = body.radius + body.top + body.lift
+    strides = (cut.shape[1] * cut.shape[2], cut.shape[2], 1)
+
+    def box(region: int) -> tuple[tuple[int, int, int], Any, Any]:
+        cell = _corner_of(cut, region)
+        low = tuple(planes[d][cell[d]] for d in range(3))
+        return cell, low, tuple(planes[d][cell[d] + 1] for d in range(3))
+
+    def place_faces(first: int, last: int) -> None:
+        world, scratch, points, kinds = surroundings.world(), _scratch(), *_room()
+        for region in range(first, last):
+            cell, low, high = box(region)
+            for axis in range(3):
+                if cell[axis] + 1 < cut.shape[axis]:
+                    corner = tuple(high[d] if d == axis else low[d] for d in range(3))
+                    found = _place_kernels.place_face(
+                        world, body, axis, corner, high, motions, _COLUMNS, _LEVELS, scratch, points, kinds
+                    )
+                    faces[region, axis] = Placed(points[:found].copy(), kinds[:found].copy())
+
+    def place_locals(first: int, last: int) -> None:
+        world, scratch, points, kinds = surroundings.world(), _scratch(), *_room()
+        nothing = np.empty(0, np.int32)
+        for region in range(first, last):
+            cell, low, high = box(region)
+            around = tuple(v - grown for v in low), tuple(v + grown for v in high)
+            empty[region] = not collect_overlapping(world.tree, world.stack, *around, nothing)
+            given = 0
+            for axis in range(3):
+                for key in ((region, axis), (region - strides[axis], axis)):
+                    face = faces.get(key) if key[0] == region or cell[axis] > 0 else None
+                    if face is not None:
+                        points[given : given + len(face.kinds)] = face.points
+                        kinds[given : given + len(face.kinds)] = face.kinds
+                        given += len(face.kinds)
+            columns, levels = (1, _EMPTY_LEVELS) if empty[region] else (_COLUMNS, _LEVELS)
+            wanted = motions & Motion.VOLUMETRIC if empty[region] else motions
+            found = _place_kernels.place_region(
+                world,
+                body,
+                low,
+                high,
+                int(wanted),
+                columns,
+                levels,
+                corners[region],
+                walls[region],
+                scratch,
+                points,
+                kinds,
+                given,
+            )
+            locals_[region] = Placed(points[given:found].copy(), kinds[given:found].copy())
+
+    run_chunks(place_faces, count, workers=workers, chunk=4, progress=step)
+    run_chunks(place_locals, count, workers=workers, chunk=4, progress=step)
+    return locals_, faces, empty
+
+
+def _scratch() -> _place_kernels.Scratch:
+    return _place_kernels.Scratch(
+        np.empty(_HITS),
+        np.empty(_HITS, np.int32),
+        np.empty((_FINE, 3), np.float32),
+        np.empty(_FINE, np.uint8),
+        np.empty(_MOST + 1, np.int32),
+    )
+
+
+def _room() -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+    return np.empty((_MOST, 3), np.float32), np.empty(_MOST, np.uint8)
+
+
+def _number(
+    locals_: list[Placed], faces: dict[tuple[int, int], Placed], cut: Cut
+) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int32], list[NDArray[np.int32]]]:
+    """Number the waypoints region by region: points, kinds, regions of each, and the waypoints of each region."""
+    strides = (cut.shape[1] * cut.shape[2], cut.shape[2], 1)
+    parts: list[Placed] = []
+    owners: list[tuple[int, int, int]] = []
+    members: list[list[NDArray[np.int32]]] = [[] for _ in locals_]
+    start = 0
+    for region, local in enumerate(locals_):
+        for axis in range(-1, 3):
+            placed = local if axis < 0 else faces.get((region, axis))
+            if placed is None:
+                continue
+            other = -1 if axis < 0 else region + strides[axis]
+            ids = np.arange(start, start + len(placed.kinds), dtype=np.int32)
+            start += len(ids)
+            parts.append(placed)
+            owners.append((region, other, len(ids)))
+            members[region].append(ids)
+            if other >= 0:
+                members[other].append(ids)
+    points = np.concatenate([part.points for part in parts])
+    kinds = np.concatenate([part.kinds for part in parts])
+    rows = np.array(owners, np.int64)
+    of = np.repeat(rows[:, :2], rows[:, 2], axis=0).astype(np.int32)
+    nodes = [np.sort(np.concatenate([np.empty(0, np.int32), *ids])) for ids in members]
+    return points, kinds, np.ascontiguousarray(of), nodes
+
+
+def _join(
+    surroundings: Surroundings,
+    points: NDArray[np.float32],
+    kinds: NDArray[np.uint8],
+    of: NDArray[np.int32],
+    nodes: list[NDArray[np.int32]],
+    empty: NDArray[np.bool_],
+    motions: int,
+    workers: int | None,
+    step: Callable[[int], None],
+) -> list[Edges]:
+    """Edges of every region."""
+    edges: list[Any] = [None] * len(nodes)
+    most = max(len(ids) for ids in nodes)
+    room = most * (most - 1) // 2
+
+    def work(first: int, last: int) -> None:
+        world = surroundings.world()
+        scratch = np.empty(room, np.uint16), np.empty(room, np.uint16), np.empty(room, np.uint8)
+        group = np.empty(most, np.int32)
+        for region in range(first, last):
+            count = _kernels.region_edges(
+                world, surroundings.body, points, nodes[region], kinds, motions, bool(empty[region]), *scratch
+            )
+            if motions & Motion.ADHESIVE and not empty[region]:
+                count = _kernels.drop_islands(
+                    world,
+                    surroundings.body,
+                    points,
+                    nodes[region],
+                    of,
+                    kinds,
+                    motions,
+                    _LEAST_CLIMB,
+                    *scratch,
+                    count,
+                    group,
+                )
+            edges[region] = Edges(*(array[:count].copy() for array in scratch))
+
+    run_chunks(work, len(nodes), workers=workers, chunk=4, progress=step)
+    return edges
+
+
+def _assemble(points: NDArray[np.float32], nodes: list[NDArray[np.int32]], edges: list[Edges]) -> Graph:
+    """Compressed rows of all edges, sorted, freeing each region's list on the way."""
+    counts = np.zeros(len(points), np.int64)
+    for ids, part in zip(nodes, edges, strict=True):
+        _place_kernels.count_rows(ids, part.starts, part.ends, counts)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    targets = np.empty(int(offsets[-1]), np.int32)
+    motions = np.empty(int(offsets[-1]), np.uint8)
+    cursor = offsets[:-1].copy()
+    for at, ids in enumerate(nodes):
+        part = edges[at]
+        _place_kernels.fill_rows(ids, part.starts, part.ends, part.motions, cursor, targets, motions)
+        edges[at] = Edges(part.starts[:0], part.ends[:0], part.motions[:0])
+    # Turning every edge round lists the sources of each row in ascending order: a sort by counting.
+    offsets, targets, _, kinds = turn_round(offsets, targets, None, motions)
+    return Graph(points, offsets, targets, None, kinds)

@@ -1,0 +1,100 @@
+"""Places that matter in a mesh: beside its corners, and in the middle of its openings."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.geometry import Mesh
+
+_WELD = 1e-3  # metres: vertices closer than this are one
+_SHARP = 0.8  # cosine between the normals that meet at a corner, at most
+_MOST_PAIRS = 2_000_000
+
+
+def corner_places(mesh: Mesh, offset: float, widest: float) -> NDArray[np.float64]:
+    """Points beside the corners of a mesh, and the middles of gaps between two corners.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    offset : float, metres
+        How far from a corner, along the mean of the normals that meet there.
+    widest : float, metres
+        Gaps up to this wide count as openings.
+
+    Returns
+    -------
+    (k, 3) float64, in the order of the corners of the mesh
+    """
+    normals = mesh.normals
+    # A corner of something that stands up: at least one of its triangles is steep.
+    keys = np.round(mesh.vertices / _WELD).astype(np.int64)
+    _, first, weld = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    weld = weld.ravel()
+    owner = weld[mesh.triangles].ravel()
+    facing = np.repeat(normals, 3, axis=0)
+    total = np.zeros((len(first), 3))
+    # Sum distinct normals only: a flat side cut into many triangles counts as often as it is cut otherwise.
+    quantised = np.round(facing * 8).astype(np.int64)
+    code = (quantised[:, 0] * 41 + quantised[:, 1]) * 41 + quantised[:, 2]
+    order = np.lexsort((code, owner))
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (owner[order][1:] != owner[order][:-1]) | (code[order][1:] != code[order][:-1])
+    picked = order[fresh]
+    for axis in range(3):
+        total[:, axis] = np.bincount(owner[picked], facing[picked, axis], minlength=len(first))
+    distinct = np.bincount(owner[picked], minlength=len(first))
+    steep = np.zeros(len(first), np.bool_)
+    steep[owner[np.abs(facing[:, 2]) < 0.5]] = True
+    length = np.linalg.norm(total, axis=1)
+    sharp = (distinct >= 2) & steep & (length > 0.2) & (length < _SHARP * np.maximum(distinct, 1) + 0.5)
+    spots = mesh.vertices[first[sharp]]
+    ways = total[sharp] / length[sharp, None]
+    return np.concatenate([spots + 1.5 * offset * ways, _openings(spots, offset, widest)])
+
+
+def _openings(spots: NDArray[np.float64], offset: float, widest: float) -> NDArray[np.float64]:
+    """Middles between corners at about the same height that a body fits between."""
+    from scipy.spatial import cKDTree
+
+    if len(spots) < 2:
+        return np.empty((0, 3))
+    tree = cKDTree(spots)
+    if tree.count_neighbors(tree, widest) > _MOST_PAIRS:
+        return np.empty((0, 3))
+    pairs = tree.query_pairs(widest, output_type="ndarray")
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    a, b = spots[pairs[:, 0]], spots[pairs[:, 1]]
+    wide = np.linalg.norm(a[:, :2] - b[:, :2], axis=1)
+    level = np.abs(a[:, 2] - b[:, 2]) < 0.1
+    return np.asarray(((a + b) / 2)[level & (wide > 2 * offset)])
+
+
+def wall_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDArray[np.float64]:
+    """Points beside walls and ceilings, one for each `spacing` squared of their area.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    offset : float, metres
+        How far from the surface.
+    cosine : float
+        Surfaces that face up more than this are floors.
+    spacing : float, metres
+
+    Returns
+    -------
+    (k, 3) float64, by triangle
+    """
+    areas = np.where(mesh.normals[:, 2] < cosine, mesh.areas, 0.0)
+    ends = np.cumsum(areas)
+    count = int(ends[-1] / spacing**2)
+    picked = np.searchsorted(ends, (np.arange(count) + 0.5) * spacing**2)
+    # Two irrational strides (Roberts' R2 sequence) spread the points over each triangle.
+    a, b = (np.arange(count) * 0.7548776662466927) % 1.0, (np.arange(count) * 0.5698402909980532) % 1.0
+    flip = a + b > 1.0
+    a, b = np.where(flip, 1.0 - a, a), np.where(flip, 1.0 - b, b)
+    p, q, r = (mesh.vertices[mesh.triangles[picked, k]] for k in range(3))
+    spots = p + a[:, None] * (q - p) + b[:, None] * (r - p)
+    return np.asarray(spots + offset * mesh.normals[picked])

@@ -1,0 +1,286 @@
+"""Where a body fits and how it can move from one point to another, tested against the triangles (000, section 3).
+
+Positions are middles of the body's lowest free ball. A walker's position is `lift` above the ground, high enough that
+what it can step over is below the ball. All points are tuples of float64.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import inline, kernel
+from wayfold.geometry._bvh_kernels import capsule_clear, nearest_triangle, ray_nearest
+from wayfold.geometry._kernels import along, dot, subtract
+from wayfold.graph._kernels import find_root
+
+SURFACE = 1
+ADHESIVE = 2
+VOLUMETRIC = 4
+
+# Vectors to the nearest polygon are "not too different" (000, section 3) within 45 degrees of those at both ends.
+ALIKE = 0.7
+
+
+class World(NamedTuple):
+    """The triangles as the tests see them."""
+
+    tree: tuple  # geometry Boxes
+    normals: np.ndarray  # (m, 3) float64, unit normals
+    stack: tuple  # geometry Stack, one for each thread
+
+
+class Body(NamedTuple):
+    """An agent as the tests see it, metres."""
+
+    radius: float
+    lift: float  # from the ground to the position
+    top: float  # from the position to the middle of the body's highest ball
+    climb: float
+    tangent: float  # of the steepest slope
+    cosine: float  # of the steepest slope
+    near: float  # a surface this close can be clung to
+    offset: float  # how far a clinging body keeps from its surface
+    step: float  # between samples along an edge
+
+
+@inline
+def upright_clear(world, body, p, q):
+    """Whether an upright body can be moved straight from `p` to `q`.
+
+    The body is covered by balls at several heights, grown so that nothing slips between two of them.
+    """
+    if body.top <= 0.0:
+        return capsule_clear(world.tree, world.stack, p, q, body.radius)
+    parts = math.ceil(body.top / max(1.5 * body.radius, 0.1 * body.top))
+    gap = body.top / parts
+    radius = math.sqrt(body.radius * body.radius + 0.25 * gap * gap)
+    for part in range(parts + 1):
+        rise = 0.0, 0.0, 1.0
+        if not capsule_clear(world.tree, world.stack, along(p, rise, part * gap), along(q, rise, part * gap), radius):
+            return False
+    return True
+
+
+@inline
+def ground_below(world, body, p, reach):
+    """How far the walkable ground is below `p`, up to `reach` metres; infinity for none."""
+    away, triangle = ray_nearest(world.tree, world.stack, p, (0.0, 0.0, -1.0), reach)
+    # Whatever one stands on is a floor, whichever way its triangle is turned.
+    if triangle < 0 or abs(world.normals[triangle, 2]) < body.cosine:
+        return math.inf
+    return away
+
+
+@inline
+def on_ground(world, body, p):
+    """Whether `p` is the position of a walker."""
+    return abs(ground_below(world, body, p, body.lift + body.climb) - body.lift) <= body.climb
+
+
+@inline
+def surface_below(world, body, p, q):
+    """Whether walkable ground lies below the whole way from `p` to `q`, without a step higher than `climb`."""
+    way = subtract(q, p)
+    length = math.sqrt(dot(way, way))
+    count = math.ceil(length / body.step)
+    run = math.sqrt(way[0] * way[0] + way[1] * way[1]) / max(count, 1)
+    before = math.inf
+    for at in range(count + 1):
+        sample = along(p, way, at / max(count, 1))
+        away = ground_below(world, body, sample, body.lift + body.climb)
+        if not abs(away - body.lift) <= body.climb:
+            return False
+        height = sample[2] - away
+        if at > 0 and abs(height - before) > body.climb + run * body.tangent:
+            return False
+        before = height
+    return True
+
+
+@inline
+def clinging(world, body, p):
+    """Unit vector from `p` to the nearest polygon, if it is near and not nearly up-facing: (yes or no, vector)."""
+    away2, triangle, where = nearest_triangle(world.tree, world.stack, p, body.near * body.near)
+    vector = subtract(where, p)
+    if triangle < 0 or away2 <= 0.0:
+        return False, vector
+    away = math.sqrt(away2)
+    vector = vector[0] / away, vector[1] / away, vector[2] / away
+    return -vector[2] < body.cosine, vector
+
+
+@inline
+def surface_beside(world, body, p, q):
+    """The adhesive test (000, section 3): near a wall or ceiling all the way, with vectors to it that stay alike."""
+    near, first = clinging(world, body, p)
+    if not near:
+        return False
+    near, last = clinging(world, body, q)
+    if not near or dot(first, last) < ALIKE:
+        return False
+    way = subtract(q, p)
+    # Twice as often as the paper asks for: every radius lets lines cross narrow ledges unseen.
+    count = math.ceil(2.0 * math.sqrt(dot(way, way)) / body.step)
+    # From the middle outwards: that is where most lines leave their wall.
+    for turn in range(1, count):
+        at = count // 2 + (turn // 2 if turn % 2 == 0 else -(turn // 2) - 1) + 1
+        if at <= 0 or at >= count:
+            continue
+        near, vector = clinging(world, body, along(p, way, at / count))
+        if not near or dot(vector, first) < ALIKE or dot(vector, last) < ALIKE:
+            return False
+    return True
+
+
+@kernel
+def motion_between(world, body, p, q, wanted):
+    """The motion type of a straight line: the first of surface, adhesive and volumetric that passes; 0 for none.
+
+    Only motions in `wanted` are tried.
+    """
+    if not capsule_clear(world.tree, world.stack, p, q, body.radius):
+        return 0
+    upright = False
+    if wanted & (SURFACE | VOLUMETRIC):
+        upright = upright_clear(world, body, p, q)
+    if wanted & SURFACE and upright and surface_below(world, body, p, q):
+        return SURFACE
+    if wanted & ADHESIVE and surface_beside(world, body, p, q):
+        return ADHESIVE
+    if wanted & VOLUMETRIC and upright:
+        return VOLUMETRIC
+    return 0
+
+
+@kernel
+def kind_of(world, body, p):
+    """What a position is good for: motion bits, 0 where the body does not fit."""
+    if not capsule_clear(world.tree, world.stack, p, p, body.radius):
+        return 0
+    kind = 0
+    if upright_clear(world, body, p, p):
+        kind = VOLUMETRIC
+        if on_ground(world, body, p):
+            kind |= SURFACE
+    near, _ = clinging(world, body, p)
+    if near:
+        kind |= ADHESIVE
+    return kind
+
+
+@kernel
+def enclosed(world, p):
+    """Whether `p` is inside something solid: more of the six rays along the axes see backs than fronts of triangles.
+
+    So is a point below the ground with nothing further down.
+    """
+    backs = 0
+    below, above = 0, 0
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            way = side * (axis == 0), side * (axis == 1), side * (axis == 2)
+            _, triangle = ray_nearest(world.tree, world.stack, p, way, math.inf)
+            sees = 0
+            if triangle >= 0:
+                facing = side * world.normals[triangle, axis]
+                sees = 1 if facing > 0.0 else -1 if facing < 0.0 else 0
+            backs += sees
+            if axis == 2 and side < 0.0:
+                below = sees
+            if axis == 2 and side > 0.0:
+                above = sees
+    return backs > 0 or (above > 0 and below == 0)
+
+
+@kernel
+def region_edges(world, body, points, nodes, kinds, wanted, empty, starts, ends, motions):
+    """All edges between the waypoints of a region; returns how many.
+
+    `points` (n, 3) float32, `nodes` (m,) int32 of the region, `kinds` (n,) uint8. The outputs (m * (m - 1) / 2,) get
+    places in `nodes` (uint16) and the motion type. In an empty region every two waypoints see each other.
+    """
+    count = 0
+    for i in range(nodes.size):
+        a = nodes[i]
+        p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
+        for j in range(i + 1, nodes.size):
+            b = nodes[j]
+            both = kinds[a] & kinds[b] & wanted
+            if both == 0:
+                continue
+            motion = VOLUMETRIC
+            if not empty:
+                q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])
+                motion = motion_between(world, body, p, q, both)
+            if motion:
+                starts[count] = i
+                ends[count] = j
+                motions[count] = motion
+                count += 1
+    return count
+
+
+@kernel
+def drop_islands(world, body, points, nodes, of, kinds, wanted, least, starts, ends, motions, count, group):
+    """Adhesive edges that lead nowhere become volumetric, or go; returns how many edges of the region are left.
+
+    They join fewer than `least` waypoints, none of which stands on the ground or on a face of the region: a climber
+    cannot get there. `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `of` (n, 2) int32.
+    """
+    size = nodes.size
+    for i in range(size):
+        group[i] = i
+    for at in range(count):
+        if motions[at] == ADHESIVE:
+            a, b = find_root(group, starts[at]), find_root(group, ends[at])
+            group[max(a, b)] = min(a, b)
+    for i in range(size):
+        group[i] = find_root(group, i)
+    left = 0
+    for at in range(count):
+        if motions[at] == ADHESIVE:
+            root = group[starts[at]]
+            members = 0
+            for i in range(size):
+                if group[i] == root:
+                    members += 1
+                    if kinds[nodes[i]] & SURFACE or of[nodes[i], 1] >= 0:
+                        members = least
+                if members >= least:
+                    break
+            if members < least:
+                p, q = nodes[starts[at]], nodes[ends[at]]
+                a = np.float64(points[p, 0]), np.float64(points[p, 1]), np.float64(points[p, 2])
+                b = np.float64(points[q, 0]), np.float64(points[q, 1]), np.float64(points[q, 2])
+                if not wanted & VOLUMETRIC or not upright_clear(world, body, a, b):
+                    continue
+                motions[at] = VOLUMETRIC
+        starts[left] = starts[at]
+        ends[left] = ends[at]
+        motions[left] = motions[at]
+        left += 1
+    return left
+
+
+@kernel
+def shortcuts(world, body, points, wanted, kept):
+    """Places in `points` (k, 3) float64 that remain after straight, legal shortcuts; returns how many.
+
+    From each kept point the path goes to the furthest of the following points that a legal line leads to, looking on
+    while it is legal (000, section 6, after Pinter).
+    """
+    kept[0] = 0
+    count, at = 1, 0
+    while at < points.shape[0] - 1:
+        far = at + 1
+        p = points[at, 0], points[at, 1], points[at, 2]
+        while far + 1 < points.shape[0]:
+            q = points[far + 1, 0], points[far + 1, 1], points[far + 1, 2]
+            if motion_between(world, body, p, q, wanted) == 0:
+                break
+            far += 1
+        kept[count] = far
+        count += 1
+        at = far
+    return count

@@ -1,0 +1,347 @@
+# mypy: ignore-errors
+"""Where waypoints go (000, section 3): ground, walls, ceilings and free space of a region, and the faces between two.
+
+Positions are written as float32, as they are stored, and every test sees the stored position.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import inline, kernel
+from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
+from wayfold.geometry._kernels import along, dot
+from wayfold.graph._kernels import find_root
+from wayfold.waypoints._kernels import (
+    ADHESIVE,
+    SURFACE,
+    VOLUMETRIC,
+    enclosed,
+    ground_below,
+    kind_of,
+    motion_between,
+)
+
+
+class Scratch(NamedTuple):
+    """Scratch of one thread."""
+
+    hits: np.ndarray  # (h,) float64, floors on one vertical
+    triangles: np.ndarray  # (h,) int32
+    fine: np.ndarray  # (f, 3) float32, positions of a walker on a fine lattice
+    kinds: np.ndarray  # (f,) uint8
+    group: np.ndarray  # (most + 1,) int32, union-find over waypoints
+
+
+# A ray that meets a wall at a flatter angle than this is no use for finding a place beside it.
+_SQUARE = 0.3
+
+
+@inline
+def rounded(p):
+    """A point as float32 stores it."""
+    return np.float64(np.float32(p[0])), np.float64(np.float32(p[1])), np.float64(np.float32(p[2]))
+
+
+@inline
+def inside(p, low, high):
+    """Whether a point lies strictly inside a box (or inside a face, across whose axis the box has no extent)."""
+    for axis in range(3):
+        if low[axis] < high[axis] and not low[axis] < p[axis] < high[axis]:
+            return False
+    return True
+
+
+@kernel
+def keep(world, body, p, low, high, need, gap, points, kinds, count):
+    """Add a position that has a motion of `need` and is `gap` metres from every other; return the new count."""
+    p = rounded(p)
+    if count == kinds.size or not inside(p, low, high):
+        return count
+    for other in range(count):
+        x, y, z = p[0] - points[other, 0], p[1] - points[other, 1], p[2] - points[other, 2]
+        if x * x + y * y + z * z < gap * gap:
+            return count
+    kind = kind_of(world, body, p)
+    if kind & need == 0 or enclosed(world, p):
+        return count
+    points[count, 0], points[count, 1], points[count, 2] = p
+    kinds[count] = kind
+    return count + 1
+
+
+@kernel
+def keep_floors(world, body, x, y, low, high, gap, scratch, points, kinds, count):
+    """Add a walker's position on every floor below (x, y) in the box."""
+    top = high[2] - body.lift
+    hits, triangles = scratch.hits, scratch.triangles
+    found = collect_hits(world.tree, world.stack, (x, y, top), (0.0, 0.0, -1.0), high[2] - low[2], hits, triangles)
+    for at in range(min(found, hits.size)):
+        if abs(world.normals[triangles[at], 2]) >= body.cosine:
+            stand = x, y, top - hits[at] + body.lift
+            count = keep(world, body, stand, low, high, SURFACE, gap, points, kinds, count)
+    return count
+
+
+@kernel
+def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds, count):
+    """Add a clinging position at the first surface along a ray; with `flat` on the ray itself, else off its normal."""
+    away, triangle = ray_nearest(world.tree, world.stack, p, way, reach)
+    if triangle < 0:
+        return count
+    normal = world.normals[triangle, 0], world.normals[triangle, 1], world.normals[triangle, 2]
+    facing = -dot(normal, way)
+    if abs(facing) < _SQUARE:
+        return count
+    if flat:
+        spot = along(p, way, away - body.offset / abs(facing))
+    else:
+        side = body.offset if facing > 0.0 else -body.offset
+        spot = along(along(p, way, away), normal, side)
+        # At the foot of a wall a position that also stands on the ground joins walking and climbing.
+        down = ground_below(world, body, spot, body.lift + body.climb)
+        if abs(down - body.lift) <= body.climb:
+            spot = spot[0], spot[1], spot[2] - down + body.lift
+    return keep(world, body, spot, low, high, ADHESIVE, gap, points, kinds, count)
+
+
+@inline
+def row(points, at):
+    """A stored position as a tuple of float64."""
+    return np.float64(points[at, 0]), np.float64(points[at, 1]), np.float64(points[at, 2])
+
+
+@inline
+def apart2(points, a, p):
+    """Squared distance of a stored position and a point."""
+    x, y, z = points[a, 0] - p[0], points[a, 1] - p[1], points[a, 2] - p[2]
+    return x * x + y * y + z * z
+
+
+@kernel
+def walks(world, body, p, q):
+    """Whether a walker gets straight from one position to the other."""
+    return motion_between(world, body, p, q, SURFACE) == SURFACE
+
+
+@kernel
+def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds, count):
+    """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `reach` metres."""
+    for at in range(first, last):
+        p = row(fine, at)
+        alone = True
+        for other in range(count):
+            if kinds[other] & SURFACE and apart2(points, other, p) < reach * reach:
+                if walks(world, body, p, row(points, other)):
+                    alone = False
+                    break
+        if alone:
+            count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
+    return count
+
+
+@inline
+def mixed(group, kinds, points, count, p, near2):
+    """Whether waypoints of different groups are near a point."""
+    first = -1
+    for other in range(count):
+        if kinds[other] & SURFACE and apart2(points, other, p) < near2:
+            root = find_root(group, other)
+            if first >= 0 and root != first:
+                return True
+            first = root
+    return False
+
+
+@kernel
+def keep_connectors(world, body, low, high, reach, scratch, found, points, kinds, count):
+    """Add some of the `found` fine positions: those that join waypoints which a walker could not get between so far."""
+    fine, group = scratch.fine, scratch.group
+    near2 = reach * reach
+    groups = 0
+    for a in range(count):
+        group[a] = a
+        groups += 1 if kinds[a] & SURFACE else 0
+    for a in range(count):
+        for b in range(a):
+            if kinds[a] & kinds[b] & SURFACE and find_root(group, a) != find_root(group, b):
+                if apart2(points, a, row(points, b)) < 4.0 * near2 and walks(
+                    world, body, row(points, a), row(points, b)
+                ):
+                    group[find_root(group, a)] = find_root(group, b)
+                    groups -= 1
+    for at in range(found):
+        if groups <= 1 or count == kinds.size:
+            break
+        p = row(fine, at)
+        if not mixed(group, kinds, points, count, p, near2):
+            continue
+        first = -1
+        joined = False
+        for other in range(count):
+            if kinds[other] & SURFACE == 0 or apart2(points, other, p) >= near2:
+                continue
+            root = find_root(group, other)
+            if root != first and walks(world, body, p, row(points, other)):
+                if first < 0:
+                    first = root
+                else:
+                    group[root] = first
+                    groups -= 1
+                    joined = True
+        if joined:
+            group[count] = first
+            count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
+    return count
+
+
+@kernel
+def place_region(world, body, low, high, wanted, columns, levels, corners, walls, scratch, points, kinds, count):
+    """Local waypoints of a region, after the `count` boundary waypoints that are given; returns the new count.
+
+    `low`, `high` are corners (tuples). `columns` x `columns` verticals look for floors, a lattice of `levels` cubed
+    looks for free space, `corners` (c, 3) float64 are places beside corners and in openings, `walls` (w, 3) float64
+    places beside walls and ceilings. `points` (most, 3) float32 and `kinds` (most,) uint8 are set.
+    """
+    size = high[0] - low[0], high[1] - low[1], high[2] - low[2]
+    width = max(size[0], size[1]) / columns
+    if wanted & SURFACE:
+        for i in range(columns * columns):
+            x = low[0] + (i // columns + 0.5) * size[0] / columns
+            y = low[1] + (i % columns + 0.5) * size[1] / columns
+            count = keep_floors(world, body, x, y, low, high, 0.45 * width, scratch, points, kinds, count)
+    for at in range(corners.shape[0]):
+        p = corners[at, 0], corners[at, 1], corners[at, 2]
+        if wanted & SURFACE:
+            down = ground_below(world, body, p, 4.0 * body.lift)
+            if down < math.inf:
+                stand = p[0], p[1], p[2] - down + body.lift
+                count = keep(world, body, stand, low, high, SURFACE, 0.15 * width, points, kinds, count)
+        count = keep(world, body, p, low, high, wanted & (ADHESIVE | VOLUMETRIC), 0.35 * width, points, kinds, count)
+    if wanted & SURFACE:
+        step = max(2.0 * body.radius, width / 6.0)
+        side = math.ceil(size[0] / step), math.ceil(size[1] / step)
+        found = 0
+        for i in range(side[0] * side[1]):
+            x = low[0] + (i // side[1] + 0.5) * size[0] / side[0]
+            y = low[1] + (i % side[1] + 0.5) * size[1] / side[1]
+            found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.kinds, found)
+        count = keep_guards(world, body, low, high, 1.25 * width, scratch.fine, 0, found, points, kinds, count)
+        count = keep_connectors(world, body, low, high, 1.5 * width, scratch, found, points, kinds, count)
+    if wanted & (VOLUMETRIC | ADHESIVE):
+        for i in range(levels * levels * levels):
+            p = (
+                low[0] + (i // (levels * levels) + 0.5) * size[0] / levels,
+                low[1] + (i // levels % levels + 0.5) * size[1] / levels,
+                low[2] + (i % levels + 0.5) * size[2] / levels,
+            )
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+    if wanted & ADHESIVE:
+        seen = count
+        for at in range(seen):
+            if kinds[at] & SURFACE == 0:
+                continue
+            for turn in range(5):
+                side = 1.0 - (turn & 2)
+                way = (side, 0.0, 0.0) if turn & 1 else (0.0, side, 0.0)
+                if turn == 4:
+                    way = 0.0, 0.0, 1.0
+                reach = size[2] if turn == 4 else width
+                count = keep_beside(
+                    world, body, row(points, at), way, reach, False, low, high, 0.45 * width, points, kinds, count
+                )
+        for at in range(walls.shape[0]):
+            p = walls[at, 0], walls[at, 1], walls[at, 2]
+            count = keep(world, body, p, low, high, ADHESIVE, 0.45 * width, points, kinds, count)
+    return count
+
+
+@kernel
+def place_face(world, body, axis, low, high, wanted, columns, levels, scratch, points, kinds):
+    """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many."""
+    count = 0
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    if u == 2:
+        u, v = v, u
+    width = max(high[u] - low[u], high[v] - low[v]) / columns
+    if wanted & SURFACE and axis < 2:
+        # Spread out first, then wherever a walker who crosses the face reaches none of those.
+        step = max(2.0 * body.radius, width / 6.0)
+        for turn in range(2):
+            parts = columns if turn == 0 else math.ceil((high[u] - low[u]) / step)
+            found = 0
+            for i in range(parts):
+                along_u = low[u] + (i + 0.5) * (high[u] - low[u]) / parts
+                x, y = (low[0], along_u) if axis == 0 else (along_u, low[1])
+                found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.kinds, found)
+            count = keep_guards(
+                world, body, low, high, 1.25 * width * turn, scratch.fine, 0, found, points, kinds, count
+            )
+    if wanted & SURFACE and axis == 2:
+        # Ground that rises through a horizontal face: along lines in the plane that its foot is in.
+        for i in range(columns * columns):
+            x = low[0] + (i // columns + 0.5) * (high[0] - low[0]) / columns
+            y = low[1] + (i % columns + 0.5) * (high[1] - low[1]) / columns
+            for turn in range(4):
+                side = 1.0 - (turn & 2)
+                way = (side, 0.0, 0.0) if turn & 1 else (0.0, side, 0.0)
+                away, _ = ray_nearest(world.tree, world.stack, (x, y, low[2] - body.lift), way, width)
+                if away < math.inf:
+                    spot = along((x, y, low[2]), way, away)
+                    count = keep(world, body, spot, low, high, SURFACE, 0.3 * width, points, kinds, count)
+    if wanted & (VOLUMETRIC | ADHESIVE):
+        for i in range(levels * levels):
+            shift_u = (i // levels + 0.5) * (high[u] - low[u]) / levels
+            shift_v = (i % levels + 0.5) * (high[v] - low[v]) / levels
+            p = (
+                low[0] + shift_u * (u == 0),
+                low[1] + shift_u * (u == 1) + shift_v * (v == 1),
+                low[2] + shift_v * (v == 2),
+            )
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+    if wanted & ADHESIVE:
+        seen = count
+        for at in range(seen):
+            for turn in range(4):
+                d = u if turn & 1 else v
+                side = 1.0 - (turn & 2)
+                way = side * (d == 0), side * (d == 1), side * (d == 2)
+                count = keep_beside(
+                    world,
+                    body,
+                    row(points, at),
+                    way,
+                    2.0 * width,
+                    True,
+                    low,
+                    high,
+                    0.35 * width,
+                    points,
+                    kinds,
+                    count,
+                )
+    return count
+
+
+@kernel
+def count_rows(nodes, starts, ends, counts):
+    """Add the degrees of a region's edges (places in `nodes`) to `counts` (n,) int64."""
+    for at in range(starts.size):
+        counts[nodes[starts[at]]] += 1
+        counts[nodes[ends[at]]] += 1
+
+
+@kernel
+def fill_rows(nodes, starts, ends, motions, cursor, out_targets, out_motions):
+    """Write a region's edges into their rows; `cursor` (n,) int64 is the next free slot of each row."""
+    for at in range(starts.size):
+        a, b = nodes[starts[at]], nodes[ends[at]]
+        slot = cursor[a]
+        cursor[a] = slot + 1
+        out_targets[slot] = b
+        out_motions[slot] = motions[at]
+        slot = cursor[b]
+        cursor[b] = slot + 1
+        out_targets[slot] = a
+        out_motions[slot] = motions[at]

@@ -1,0 +1,18 @@
+"""Run every kernel of the room once on tiny input."""
+
+from __future__ import annotations
+
+from wayfold.agent import Agent
+from wayfold.geometry import Mesh
+from wayfold.waypoints.waypoints import WaypointGraph
+
+
+def warm() -> None:
+    """Build, query and edit a graph over a floor with a wall on it."""
+    floor = [(0, 0, 0), (9, 0, 0), (9, 9, 0), (0, 9, 0)]
+    wall = [(4, 3, 0), (4, 3, 4), (4, 6, 4), (4, 6, 0)]
+    mesh = Mesh(floor + wall, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
+    waypoints = WaypointGraph.build(mesh, Agent(), region_size=5.0, workers=1)
+    waypoints.path((1, 1, 0), (8, 8, 0), motions=7).smooth()
+    waypoints.update([(0, 1)], 1)
+    waypoints.update(remove=[(0, 1)])

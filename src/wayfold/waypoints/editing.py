@@ -1,0 +1,178 @@
+"""Edits of a waypoint graph while it is in use (000, section 8): a wall falls, a door closes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.agent import ALL_MOTIONS
+from wayfold.errors import EditError, OffMapError, ParameterError
+from wayfold.graph import Graph
+from wayfold.waypoints import _edit_kernels
+from wayfold.waypoints.regions import Regions
+
+if TYPE_CHECKING:
+    from wayfold.waypoints.waypoints import WaypointGraph
+
+_SPARE = 8  # slots for new edges that a row gets when it gets new room
+_NO_COSTS = np.empty(0, np.float32)
+
+
+class Edit(NamedTuple):
+    """What an update changed; `SubregionGraph.repair` takes it."""
+
+    edges: NDArray[np.int32]
+    """(e, 2), edges that were added, removed or got other motions."""
+    added: bool
+    """Whether an edge is new, or can be used by more motions than before."""
+
+
+def update(
+    waypoints: WaypointGraph,
+    edges: ArrayLike | None,
+    motions: ArrayLike | None,
+    costs: ArrayLike | None,
+    remove: ArrayLike | None,
+    add_waypoints: ArrayLike | None,
+    remove_waypoints: ArrayLike | None,
+) -> Edit:
+    """See `WaypointGraph.update`."""
+    more = np.empty((0, 3)) if add_waypoints is None else _check.points3(add_waypoints, "add_waypoints")
+    count = waypoints.num_waypoints + len(more)
+    pairs = _pairs(edges, "edges", count)
+    gone = _pairs(remove, "remove", waypoints.num_waypoints)
+    dead = _nodes(remove_waypoints, waypoints.num_waypoints)
+    kinds = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS)).astype(np.uint8)
+    prices = _prices(waypoints.graph, costs, len(pairs))
+    home = _region_of(waypoints.layout, more)
+    make_room(waypoints)
+    graph = waypoints.graph
+    assert graph.motions is not None
+    lost = _edit_kernels.missing_edge(graph.offsets, graph.targets, graph.motions, gone)
+    if lost >= 0:
+        raise EditError(f"remove[{lost}] {gone[lost].tolist()} is not an edge; nothing was changed")
+    if len(more):
+        _append(waypoints, more, home)
+        graph = waypoints.graph
+        assert graph.motions is not None
+    gone = np.concatenate([gone, _edges_of(graph, dead)])
+    waypoints._count_edges(-_edit_kernels.drop_edges(graph.offsets, graph.targets, graph.motions, gone))
+    done = 0
+    while done < len(pairs):
+        prices_kept = _NO_COSTS if graph.costs is None else graph.costs
+        done, fresh = _edit_kernels.set_edges(
+            graph.offsets, graph.targets, graph.motions, prices_kept, pairs, kinds, prices, done
+        )
+        waypoints._count_edges(int(fresh))
+        if done < len(pairs):
+            make_room(waypoints, again=True)
+            graph = waypoints.graph
+            assert graph.motions is not None
+    touched = np.concatenate([gone, pairs])
+    waypoints._forget(np.unique(touched))
+    return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
+
+
+def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
+    """Give every row spare slots, unless it has had some already."""
+    if waypoints._editable and not again:
+        return
+    graph = waypoints.graph
+    sizes = np.diff(graph.offsets) + _SPARE
+    waypoints._count_edges(0)  # count while the rows hold nothing but edges
+    _replace(waypoints, graph.points, sizes)
+    waypoints._editable = True
+
+
+def _replace(waypoints: WaypointGraph, points: NDArray[np.float32], sizes: NDArray[np.int64]) -> None:
+    """Move the rows of the graph to rows of the given sizes."""
+    graph = waypoints.graph
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    targets = np.empty(int(offsets[-1]), np.int32)
+    motions = np.zeros(int(offsets[-1]), np.uint8)
+    _edit_kernels.spare_targets(offsets, targets)
+    every = np.full(graph.targets.size, int(ALL_MOTIONS), np.uint8) if graph.motions is None else graph.motions
+    _edit_kernels.copy_rows(graph.offsets, graph.targets, offsets, targets)
+    _edit_kernels.copy_rows(graph.offsets, every, offsets, motions)
+    costs = None
+    if graph.costs is not None:
+        costs = np.full(int(offsets[-1]), np.inf, np.float32)
+        _edit_kernels.copy_rows(graph.offsets, graph.costs, offsets, costs)
+    waypoints.graph = Graph(points, offsets, targets, costs, motions)
+
+
+def _append(waypoints: WaypointGraph, more: NDArray[np.float64], home: NDArray[np.int32]) -> None:
+    graph, layout = waypoints.graph, waypoints.layout
+    sizes = np.concatenate([np.diff(graph.offsets), np.full(len(more), _SPARE)])
+    old = graph.offsets
+    graph.offsets = np.concatenate([old, np.full(len(more), old[-1])])
+    _replace(waypoints, np.concatenate([graph.points, more.astype(np.float32)]), sizes)
+    waypoints.layout = Regions.from_pairs(layout.boxes, np.concatenate([layout.of, home]), layout.shape)
+
+
+def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The edges of some nodes, from the lower of each pair of removed nodes only."""
+    assert graph.motions is not None
+    found = [np.empty((0, 2), np.int32)]
+    for node in nodes:
+        row = slice(graph.offsets[node], graph.offsets[node + 1])
+        ends = np.unique(graph.targets[row][graph.motions[row] > 0])
+        ends = ends[~(np.isin(ends, nodes) & (ends < node))]
+        found.append(np.column_stack([np.full(len(ends), node), ends]).astype(np.int32))
+    return np.ascontiguousarray(np.concatenate(found))
+
+
+def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Regions of new waypoints."""
+    home = np.full((len(points), 2), -1, np.int32)
+    for at, point in enumerate(points):
+        stored = point.astype(np.float32).astype(np.float64)
+        low, high = layout.boxes[:, :3].astype(np.float32), layout.boxes[:, 3:].astype(np.float32)
+        inside = np.flatnonzero(((stored >= low) & (stored <= high)).all(axis=1))
+        if not len(inside):
+            raise OffMapError(f"add_waypoints[{at}] {point.tolist()} lies in no region")
+        home[at, : min(2, len(inside))] = inside[:2]
+    return home
+
+
+def _pairs(edges: ArrayLike | None, name: str, nodes: int) -> NDArray[np.int32]:
+    array = np.empty((0, 2), np.int32) if edges is None else np.asarray(edges)
+    if array.size == 0:
+        return np.empty((0, 2), np.int32)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise ParameterError(f"{name} must be whole numbers of shape (k, 2), not {array.dtype} of {array.shape}")
+    if array.min() < 0 or array.max() >= nodes:
+        raise OffMapError(f"{name} names a waypoint outside 0 to {nodes - 1}")
+    if (array[:, 0] == array[:, 1]).any():
+        raise ParameterError(f"{name} joins a waypoint with itself: {array[array[:, 0] == array[:, 1]][0].tolist()}")
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _nodes(nodes: ArrayLike | None, count: int) -> NDArray[np.int32]:
+    array = np.unique(np.empty(0, np.int32) if nodes is None else np.asarray(nodes))
+    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= count):
+        raise OffMapError(f"remove_waypoints names a waypoint outside 0 to {count - 1}")
+    return array.astype(np.int32)
+
+
+def _column(values: ArrayLike | None, count: int, name: str, low: int, high: int) -> NDArray[Any]:
+    array = np.full(count, high) if values is None else np.broadcast_to(np.asarray(values), (count,))
+    if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() > high):
+        raise ParameterError(f"{name} must be whole numbers from {low} to {high}, one for each edge")
+    return array
+
+
+def _prices(graph: Graph, costs: ArrayLike | None, count: int) -> NDArray[np.float32]:
+    if graph.costs is None:
+        if costs is not None:
+            raise ParameterError("costs are for a graph that stores costs: this one uses Euclidean lengths")
+        return _NO_COSTS
+    if costs is None and count:
+        raise ParameterError("this graph stores costs: give the cost of every edge that is set")
+    array = np.empty(0, np.float32) if costs is None else np.asarray(costs, np.float32)
+    if array.shape != (count,) or not (array >= 0).all():
+        raise ParameterError(f"costs must be {count} numbers of at least 0")
+    return np.ascontiguousarray(array)
