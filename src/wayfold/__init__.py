@@ -22,6 +22,8 @@ _LAZY = {
     "SparseGrid": "wayfold.grid",
     "NavMesh": "wayfold.navmesh",
     "WaypointGraph": "wayfold.waypoints",
+    "FloorPlan": "wayfold.floorplan",
+    "Decomposition": "wayfold.floorplan",
     "SubregionGraph": "wayfold.subregions",
     "Hierarchy": "wayfold.hierarchy",
     "load": "wayfold._load",
@@ -29,6 +31,7 @@ _LAZY = {
 }
 _ROOMS = (
     "errors",
+    "floorplan",
     "formats",
     "geometry",
     "graph",
@@ -42,7 +45,9 @@ _ROOMS = (
 
 __all__ = [
     "Agent",
+    "Decomposition",
     "DenseGrid",
+    "FloorPlan",
     "Graph",
     "Hierarchy",
     "Mesh",
@@ -56,6 +61,7 @@ __all__ = [
     "WaypointGraph",
     "__version__",
     "errors",
+    "floorplan",
     "formats",
     "geometry",
     "graph",
@@ -85,10 +91,23 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from wayfold import errors, formats, geometry, graph, grid, hierarchy, navmesh, samples, subregions, waypoints
+    from wayfold import (
+        errors,
+        floorplan,
+        formats,
+        geometry,
+        graph,
+        grid,
+        hierarchy,
+        navmesh,
+        samples,
+        subregions,
+        waypoints,
+    )
     from wayfold._load import load
     from wayfold._warmup import warmup
     from wayfold.agent import Agent, Motion
+    from wayfold.floorplan import Decomposition, FloorPlan
     from wayfold.geometry import Mesh
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid, SparseGrid

@@ -1,0 +1,188 @@
+"""What `Decomposition` is made of: levels cut into rings, measures of them, bins, common corners, files."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon
+
+from wayfold import _archive
+from wayfold.errors import FormatError, ParameterError
+from wayfold.floorplan import _locate_kernels, hertel_mehlhorn
+from wayfold.floorplan._combine import Pieces
+from wayfold.floorplan.growth import Settings, grow_regions
+from wayfold.floorplan.plan import FloorPlan
+
+if TYPE_CHECKING:
+    from wayfold.floorplan.decomposition import Decomposition
+
+Floats = NDArray[np.float64]
+_OPTIONS = {
+    "deaccon": ("spacing", "step", "follow", "in_turn", "combine"),
+    "space-filling": ("spacing", "step", "combine"),
+    "hertel-mehlhorn": ("combine",),
+}
+
+
+@dataclass
+class Level:
+    """A floor or a transition area, cut into convex rings."""
+
+    plan: FloorPlan
+    rings: list[Floats]
+    heights: Floats
+    walls: Any = None
+
+
+def cut(plan: FloorPlan, method: str, options: dict[str, Any]) -> Pieces:
+    """The free space of a plan cut by one of the methods."""
+    for name in options:
+        if name not in _OPTIONS[method]:
+            raise ParameterError(f"{method} has no option {name!r}: its options are {', '.join(_OPTIONS[method])}")
+    if method == "hertel-mehlhorn":
+        join = options.get("combine", True)
+        return hertel_mehlhorn.cut(plan.free, plan.resolution, join=join)
+    if method == "space-filling":
+        return grow_regions(plan, Settings(follow=False, seed=False, **options))
+    return grow_regions(plan, Settings(**options))
+
+
+def level(plan: FloorPlan, method: str, options: dict[str, Any]) -> Level:
+    """A plan cut by one of the methods, as a level of its own."""
+    rings = list(cut(plan, method, options).rings())
+    return Level(plan, rings, np.full(len(rings), plan.height))
+
+
+def coverage(levels: list[Level]) -> float:
+    """Share of the free space of all levels that lies in their regions; 1 where there is none to cover."""
+    free = sum(level.plan.area for level in levels)
+    covered = 0.0
+    for level in levels:
+        whole = shapely.union_all([Polygon(ring) for ring in level.rings])
+        covered += float(shapely.area(shapely.intersection(whole, level.plan.free)))
+    return covered / free if free > 0.0 else 1.0
+
+
+def overlap(levels: list[Level]) -> float:
+    """Area that two regions of a level have in common, as a share of the free space."""
+    free = sum(level.plan.area for level in levels)
+    twice = 0.0
+    for level in levels:
+        shapes = np.array([Polygon(ring) for ring in level.rings], dtype=object)
+        if len(shapes):
+            a, b = shapely.STRtree(shapes).query(shapes)
+            once = a < b
+            twice += float(shapely.area(shapely.intersection(shapes[a[once]], shapes[b[once]])).sum())
+    return twice / free if free > 0.0 else 0.0
+
+
+def width(ring: Floats) -> float:
+    """Width of a convex ring at its narrowest: the least, over its edges, of the greatest distance from the edge."""
+    along = np.roll(ring, -1, axis=0) - ring
+    along /= np.hypot(*along.T)[:, None]
+    away = ring[None] - ring[:, None]
+    return float((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0]).max(axis=1).min())
+
+
+def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: NDArray[np.int32]) -> Any:
+    """Regions, neighbours and bins for the kernels."""
+    count = len(offsets) - 1
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    beside = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=count))]).astype(np.int64)
+    low, high = np.minimum.reduceat(corners, offsets[:-1]), np.maximum.reduceat(corners, offsets[:-1])
+    origin = low.min(axis=0)
+    size = high.max(axis=0) - origin
+    side = max(math.sqrt(float(size[0] * size[1]) / max(count, 4)), float(size.max()) / 4096.0)
+    shape = np.ceil(size / side).astype(np.int64).clip(1)
+    frame = np.array([origin[0], origin[1], 1.0 / side])
+    boxes = np.hstack([low, high])
+    counts = np.zeros(int(shape.prod()) + 1, np.int64)
+    _locate_kernels.bin_boxes(boxes, frame, shape, counts, np.empty(0, np.int32), False)
+    bins = np.cumsum(counts)
+    items = np.empty(bins[-1], np.int32)
+    _locate_kernels.bin_boxes(boxes, frame, shape, bins.copy(), items, True)
+    neighbours = np.ascontiguousarray(both[:, 1])
+    return _locate_kernels.Cells(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
+
+
+def shared_corners(cut: Decomposition) -> tuple[Floats, list[NDArray[np.int32]]]:
+    """Vertices (n, 3) and polygons whose edges match from end to end: ends of gateways become corners of both sides."""
+    from scipy.spatial import cKDTree
+
+    near = cut.epsilon / 8.0
+    count = cut.num_regions
+    owner = np.repeat(np.arange(count), np.diff(cut.offsets))
+    pairs, segments = cut.gateways.pairs, cut.gateways.segments
+    where = np.concatenate([cut.corners, segments[:, :2], segments[:, 2:], segments[:, :2], segments[:, 2:]])
+    whose = np.concatenate([owner, pairs[:, 0], pairs[:, 0], pairs[:, 1], pairs[:, 1]])
+    level = cut.region_levels[whose]
+    same = np.arange(len(where))
+    tree = cKDTree(np.column_stack([where, level * 1e3 * (1.0 + np.abs(where).max(initial=0.0))]))
+    close = tree.query_pairs(near, output_type="ndarray")
+    for a, b in close[np.lexsort((close[:, 1], close[:, 0]))].tolist() if len(close) else ():
+        same[b] = min(same[b], same[a])
+    # Ends of gateways between levels are one vertex too, halfway between the two heights.
+    doors = len(pairs)
+    base = len(cut.corners)
+    for k in np.flatnonzero(cut.region_levels[pairs[:, 0]] != cut.region_levels[pairs[:, 1]]).tolist():
+        for end in (0, doors):
+            first, second = same[base + end + k], same[base + 2 * doors + end + k]
+            same[same == max(first, second)] = min(first, second)
+    used, numbers = np.unique(same, return_inverse=True)
+    vertices = np.column_stack([where[used], cut.heights[whose[used]]])
+    centres = cut.centres[whose, :2]
+    angle = np.arctan2(where[:, 1] - centres[:, 1], where[:, 0] - centres[:, 0])
+    order = np.lexsort((angle, whose))
+    polygons = []
+    for part in np.split(order, np.cumsum(np.bincount(whose, minlength=count))[:-1]):
+        ring = numbers[part]
+        polygons.append(ring[ring != np.roll(ring, 1)].astype(np.int32))
+    return vertices, polygons
+
+
+def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:
+    """Write a decomposition: its rings, and its plans as WKB."""
+    arrays: dict[str, NDArray[Any]] = {
+        "corners": cut.corners,
+        "offsets": cut.offsets,
+        "levels": cut.region_levels,
+        "heights": cut.heights,
+        "meets": cut.meets,
+    }
+    heights = []
+    for number, level in enumerate(cut.levels):
+        heights.append(level.plan.height)
+        shapes = [level.plan.boundary, *level.plan.obstacles]
+        texts = [shapely.to_wkb(shape) for shape in shapes]
+        arrays[f"plan{number}/sizes"] = np.array([len(text) for text in texts], np.int64)
+        arrays[f"plan{number}/wkb"] = np.frombuffer(b"".join(texts), np.uint8)
+    _archive.write_archive(
+        file, "decomposition", arrays, {"method": cut.method, "options": cut.options, "plan_heights": heights}
+    )
+
+
+def load(file: str | os.PathLike[str]) -> tuple[list[Level], NDArray[np.bool_], str, dict[str, Any]]:
+    """The arguments of a `Decomposition` that `save` wrote."""
+    archive = _archive.read_archive(file, "decomposition")
+    arrays, meta = archive.arrays, archive.meta
+    try:
+        offsets, owners = arrays["offsets"], arrays["levels"]
+        rings = np.split(arrays["corners"], offsets[1:-1]) if len(offsets) > 1 else []
+        levels = []
+        for number, height in enumerate(meta["plan_heights"]):
+            sizes = arrays[f"plan{number}/sizes"]
+            texts = np.split(arrays[f"plan{number}/wkb"], np.cumsum(sizes)[:-1])
+            shapes = [shapely.from_wkb(text.tobytes()) for text in texts]
+            mine = np.flatnonzero(owners == number)
+            plan = FloorPlan(shapes[0], shapes[1:], height=height)
+            levels.append(Level(plan, [rings[k] for k in mine], arrays["heights"][mine]))
+        return levels, arrays["meets"], str(meta["method"]), dict(meta["options"])
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise FormatError(f"the archive does not hold a whole decomposition: {error}", file) from None

@@ -1,0 +1,145 @@
+# mypy: ignore-errors
+"""Which region a point lies in, and how far it is from the nearest wall."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import inline, kernel
+from wayfold.geometry._plane_kernels import point_segment2
+
+
+class Cells(NamedTuple):
+    """Regions as searches see them: corners in compressed rows, neighbours over gateways, and bins."""
+
+    corners: np.ndarray  # (n, 2) float64, counter-clockwise within a region
+    offsets: np.ndarray  # (r + 1,) int64, rows of `corners`
+    heights: np.ndarray  # (r,) float64, z of each region
+    beside: np.ndarray  # (r + 1,) int64, rows of `neighbours`
+    neighbours: np.ndarray  # (2 g,) int32
+    bins: np.ndarray  # (columns * rows + 1,) int64
+    items: np.ndarray  # (k,) int32, regions by bin
+    frame: np.ndarray  # (3,) float64: lowest x, lowest y, bins per metre
+    shape: np.ndarray  # (2,) int64: columns, rows
+
+
+class Marks(NamedTuple):
+    """Scratch of a breadth-first walk, stamped instead of cleared."""
+
+    stamp: np.ndarray  # (r,) int64
+    queue: np.ndarray  # (r,) int32
+    clock: np.ndarray  # (1,) int64
+
+
+@inline
+def holds(cells, region, x, y, slack):
+    """Whether a region holds a point, up to `slack` metres beyond its edges."""
+    first, last = cells.offsets[region], cells.offsets[region + 1]
+    ax, ay = cells.corners[last - 1, 0], cells.corners[last - 1, 1]
+    for k in range(first, last):
+        bx, by = cells.corners[k, 0], cells.corners[k, 1]
+        dx, dy = bx - ax, by - ay
+        if dx * (y - ay) - dy * (x - ax) < -slack * math.hypot(dx, dy):
+            return False
+        ax, ay = bx, by
+    return True
+
+
+@inline
+def walk_outwards(cells, marks, x, y, z, reach, slack, region):
+    """The region that holds a point, found breadth-first from `region` (paper 004, introduction); -1 if none does."""
+    marks.clock[0] += 1
+    clock = marks.clock[0]
+    marks.queue[0] = region
+    marks.stamp[region] = clock
+    head, tail = 0, 1
+    while head < tail:
+        region = marks.queue[head]
+        head += 1
+        if abs(cells.heights[region] - z) <= reach and holds(cells, region, x, y, slack):
+            return region
+        for at in range(cells.beside[region], cells.beside[region + 1]):
+            other = cells.neighbours[at]
+            if marks.stamp[other] != clock:
+                marks.stamp[other] = clock
+                marks.queue[tail] = other
+                tail += 1
+    return -1
+
+
+@inline
+def look_up(cells, x, y, z, slack):
+    """The region that holds a point, the nearest in height if there are several (then the first); -1 if none does."""
+    column = int((x - cells.frame[0]) * cells.frame[2])
+    row = int((y - cells.frame[1]) * cells.frame[2])
+    # Points on the border of the bins belong to the last ones.
+    column, row = min(max(column, 0), cells.shape[0] - 1), min(max(row, 0), cells.shape[1] - 1)
+    bin_ = row * cells.shape[0] + column
+    best, found = np.inf, -1
+    for at in range(cells.bins[bin_], cells.bins[bin_ + 1]):
+        region = cells.items[at]
+        away = abs(cells.heights[region] - z)
+        if away < best and holds(cells, region, x, y, slack):
+            best, found = away, region
+    return found
+
+
+@kernel
+def locate(cells, marks, points, hints, reach, slack, regions):
+    """Set `regions` (q,) int32 to the region of each point (q, 3), -1 for none.
+
+    `hints` (q,) int32 are the last known regions, -1 for unknown. From a hint the walk goes outwards over gateways;
+    what it cannot reach (another part of the free space) is looked up in the bins, as are points without a hint.
+    """
+    for row in range(points.shape[0]):
+        x, y, z = points[row, 0], points[row, 1], points[row, 2]
+        found = -1
+        if hints[row] >= 0:
+            found = walk_outwards(cells, marks, x, y, z, reach, slack, hints[row])
+        if found < 0:
+            found = look_up(cells, x, y, z, slack)
+        regions[row] = found
+
+
+@kernel
+def bin_boxes(boxes, frame, shape, counts, items, fill):
+    """Count the boxes (r, 4) of each bin into `counts` (bins + 1,), or write their numbers where `fill` is set."""
+    inverse = frame[2]
+    for box in range(boxes.shape[0]):
+        left = min(max(int((boxes[box, 0] - frame[0]) * inverse), 0), shape[0] - 1)
+        right = min(max(int((boxes[box, 2] - frame[0]) * inverse), 0), shape[0] - 1)
+        low = min(max(int((boxes[box, 1] - frame[1]) * inverse), 0), shape[1] - 1)
+        high = min(max(int((boxes[box, 3] - frame[1]) * inverse), 0), shape[1] - 1)
+        for row in range(low, high + 1):
+            for column in range(left, right + 1):
+                bin_ = row * shape[0] + column
+                if fill:
+                    items[counts[bin_]] = box
+                    counts[bin_] += 1
+                else:
+                    counts[bin_ + 1] += 1
+
+
+@kernel
+def wall_distances(walls, points, most, distances):
+    """Set `distances` (q,) to the distance of each point (q, 2) to the nearest wall, at most `most` metres.
+
+    `walls` are those of the growth kernels.
+    """
+    for row in range(points.shape[0]):
+        x, y = points[row, 0], points[row, 1]
+        best = most * most
+        inverse = walls.frame[2]
+        left = min(max(int((x - most - walls.frame[0]) * inverse), 0), walls.shape[0] - 1)
+        right = min(max(int((x + most - walls.frame[0]) * inverse), 0), walls.shape[0] - 1)
+        low = min(max(int((y - most - walls.frame[1]) * inverse), 0), walls.shape[1] - 1)
+        high = min(max(int((y + most - walls.frame[1]) * inverse), 0), walls.shape[1] - 1)
+        for line in range(low, high + 1):
+            for column in range(left, right + 1):
+                bin_ = line * walls.shape[0] + column
+                for at in range(walls.bins[bin_], walls.bins[bin_ + 1]):
+                    wall = walls.items[at]
+                    ends = walls.ends
+                    best = min(best, point_segment2(x, y, ends[wall, 0], ends[wall, 1], ends[wall, 2], ends[wall, 3]))
+        distances[row] = math.sqrt(best)

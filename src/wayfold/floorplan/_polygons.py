@@ -1,0 +1,110 @@
+"""Shapely geometry in and out: checks, cleaning, and the walls of a free space as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import MultiPolygon, Polygon
+
+from wayfold.errors import GeometryError, ParameterError
+
+Floats = NDArray[np.float64]
+
+
+def check(value: Any, name: str) -> Polygon | MultiPolygon:
+    """A valid polygon with area, from shapely geometry or corners, without z."""
+    if isinstance(value, (Polygon, MultiPolygon)):
+        shape = shapely.force_2d(value)
+    else:
+        try:
+            corners = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            corners = np.empty(0)
+        if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
+            raise ParameterError(f"{name} must be a shapely polygon or at least 3 corners (x, y), not {value!r:.60}")
+        if not np.isfinite(corners).all():
+            raise GeometryError(f"{name} has a corner that is not finite")
+        shape = Polygon(corners)
+    if shape.is_empty or not np.isfinite(shapely.get_coordinates(shape)).all():
+        raise GeometryError(f"{name} is empty or has a corner that is not finite")
+    if not shape.is_valid:
+        raise GeometryError(f"{name} is not a valid polygon: {shapely.is_valid_reason(shape)}")
+    if not shape.area > 0.0:
+        raise GeometryError(f"{name} has no area")
+    return shape
+
+
+def clean(shape: Any, resolution: float) -> MultiPolygon:
+    """The areas of a geometry, outer rings counter-clockwise, without corners in the middle of straight walls."""
+    parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and part.area > 0.0]
+    cleaned = []
+    for part in parts:
+        rings = [
+            straighten(shapely.get_coordinates(ring)[:-1], resolution) for ring in (part.exterior, *part.interiors)
+        ]
+        cleaned.append(Polygon(rings[0], rings[1:]))
+    whole = MultiPolygon(cleaned)
+    # Dropping a corner of the resolution's size can, in theory, pinch a sliver shut: then the corners stay.
+    if not whole.is_valid:
+        whole = MultiPolygon(parts)
+    return shapely.orient_polygons(whole)
+
+
+def straighten(ring: Floats, tolerance: float) -> Floats:
+    """A ring without the corners that lie within a tiny part of `tolerance` of the line through their neighbours."""
+    before, after = np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0)
+    first, second = ring - before, after - ring
+    across = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+    whole = np.hypot(*(after - before).T)
+    straight = (np.abs(across) <= 1e-3 * tolerance * whole) & ((first * second).sum(axis=1) > 0.0)
+    return ring[~straight] if straight.any() and (~straight).sum() >= 3 else ring
+
+
+def walls(free: MultiPolygon) -> tuple[Floats, NDArray[np.int32], NDArray[np.int32]]:
+    """The border of a free space as directed edges with the free side on their left.
+
+    Returns
+    -------
+    ends : (e, 4) float64 array
+        ax, ay, bx, by
+    following, previous : (e,) int32 arrays
+        The edge that starts where an edge ends, and the other way round.
+    """
+    rings = shapely.get_rings(shapely.get_parts(free))
+    coordinates, owner = shapely.get_coordinates(rings, return_index=True)
+    same = owner[1:] == owner[:-1]
+    ends = np.hstack([coordinates[:-1], coordinates[1:]])[same]
+    counts = np.bincount(owner, minlength=len(rings)) - 1
+    following = np.arange(1, len(ends) + 1, dtype=np.int32)
+    last = np.cumsum(counts) - 1
+    first = last - counts + 1
+    following[last] = first
+    previous = np.empty_like(following)
+    previous[following] = np.arange(len(ends), dtype=np.int32)
+    return np.ascontiguousarray(ends), following, previous
+
+
+def from_cells(mask: NDArray[np.bool_], cell: float) -> MultiPolygon:
+    """The union of the cells that are set, with their exact borders."""
+    padded = np.pad(mask, ((0, 0), (1, 1)))
+    steps = np.diff(padded.astype(np.int8), axis=1)
+    row, begin = np.nonzero(steps == 1)
+    _, end = np.nonzero(steps == -1)
+    # Runs that repeat in the next row are one rectangle: far fewer shapes to unite.
+    key = begin * (mask.shape[1] + 1) + end
+    order = np.lexsort((row, key))
+    row, begin, end, key = row[order], begin[order], end[order], key[order]
+    new = np.ones(len(row), np.bool_)
+    new[1:] = (key[1:] != key[:-1]) | (row[1:] != row[:-1] + 1)
+    starts = np.flatnonzero(new)
+    lasts = np.append(starts[1:], len(row)) - 1 if len(row) else starts
+    boxes = shapely.box(begin[starts] * cell, row[starts] * cell, end[starts] * cell, (row[lasts] + 1) * cell)
+    return clean(shapely.union_all(boxes), cell)
+
+
+def is_convex(polygon: Polygon) -> bool:
+    """Whether a polygon has no hole and fills its convex hull."""
+    return not len(polygon.interiors) and polygon.area >= polygon.convex_hull.area * (1.0 - 1e-12)

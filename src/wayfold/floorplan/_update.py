@@ -1,0 +1,79 @@
+"""Changes of a decomposition: only the regions that an obstacle touches are cut anew (paper 004, conclusion)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import Polygon
+
+from wayfold.errors import ParameterError
+from wayfold.floorplan import _build, _polygons
+from wayfold.floorplan.plan import FloorPlan
+
+if TYPE_CHECKING:
+    from wayfold.floorplan.decomposition import Decomposition
+
+
+def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
+    """See `Decomposition.add_obstacle`."""
+    old = _level(cut, level)
+    shape = _polygons.check(obstacle, "obstacle")
+    plan = old.plan.with_obstacle(shape)
+    regions = _regions(old)
+    near = shapely.STRtree(regions).query(shape, predicate="intersects") if len(regions) else np.empty(0, np.int64)
+    touched = near[shapely.area(shapely.intersection(regions[near], shape)) > 0.0]
+    rest = shapely.difference(shapely.union_all(regions[touched]), shape, grid_size=plan.resolution)
+    return _replace(cut, level, plan, touched, rest)
+
+
+def remove(cut: Decomposition, number: int, level: int) -> list[int]:
+    """See `Decomposition.remove_obstacle`."""
+    old = _level(cut, level)
+    plan = old.plan.without_obstacle(number)
+    freed = shapely.intersection(old.plan.obstacles[number], plan.boundary)
+    others = [shape for shape in plan.obstacles if shape.intersects(freed)]
+    freed = shapely.difference(freed, shapely.union_all(others), grid_size=plan.resolution)
+    regions = _regions(old)
+    reach = 4.0 * plan.resolution
+    touched = np.empty(0, np.int64)
+    if len(regions) and not freed.is_empty:
+        touched = shapely.STRtree(regions).query(freed, predicate="dwithin", distance=reach)
+    whole = shapely.union_all([freed, *regions[touched]], grid_size=plan.resolution)
+    return _replace(cut, level, plan, touched, whole)
+
+
+def _level(cut: Decomposition, level: int) -> _build.Level:
+    if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or not 0 <= level < len(cut.levels):
+        raise ParameterError(f"level must be the number of a floor from 0 to {len(cut.levels) - 1}, not {level!r}")
+    return cut.levels[level]
+
+
+def _regions(level: _build.Level) -> NDArray[Any]:
+    regions = np.empty(len(level.rings), dtype=object)
+    regions[:] = [Polygon(ring) for ring in level.rings]
+    return regions
+
+
+def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[Any], space: Any) -> list[int]:
+    """Put a plan in the place of a level's, with `space` cut anew in the place of the touched regions."""
+    old = cut.levels[number]
+    kept = np.setdiff1d(np.arange(len(old.rings)), touched)
+    areas = [part for part in shapely.get_parts(space) if part.geom_type == "Polygon" and part.area > 0.0]
+    rings: list[Any] = []
+    if areas:
+        local = FloorPlan(shapely.MultiPolygon(areas), height=plan.height)
+        rings = list(_build.cut(local, cut.method, cut.options).rings())
+    heights = np.concatenate([old.heights[kept], np.full(len(rings), plan.height)])
+    level = _build.Level(plan, [old.rings[k] for k in kept] + rings, heights)
+    levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
+    fresh = type(cut)(levels, cut.meets, cut.method, cut.options)
+    known = cut.__dict__.get("information")
+    cut.__dict__.clear()
+    cut.__dict__.update(fresh.__dict__)
+    if known is not None:
+        cut.information.attach(known.points, known.names)
+    first = sum(len(level.rings) for level in levels[:number]) + len(kept)
+    return list(range(first, first + len(rings)))

@@ -1,0 +1,372 @@
+"""`Decomposition`: convex regions of free space, the gateways between them, and paths through them (paper 004)."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+from shapely import Polygon
+
+from wayfold import _check
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.floorplan import _build, _gateways, _locate_kernels
+from wayfold.floorplan.growth import wall_bins
+from wayfold.floorplan.plan import METHODS, FloorPlan
+from wayfold.geometry._funnel_kernels import pull_string
+from wayfold.graph import Graph
+from wayfold.path import Path, Status
+
+if TYPE_CHECKING:
+    from wayfold.floorplan.information import Information
+
+
+class Decomposition:
+    """Free space cut into convex regions; build one with `FloorPlan.decompose` or `Building.decompose`.
+
+    Parameters
+    ----------
+    levels : sequence of _build.Level
+        The floors (and the transition areas between them), each cut into pieces.
+    meets : (l, l) bool array
+        Which levels may share gateways.
+    method : str
+        What cut them.
+    options : dict
+        The options of the method, used again by updates.
+
+    Attributes
+    ----------
+    corners : (n, 2) float64 array
+        Corners of all regions, those of region i from ``offsets[i]`` to ``offsets[i + 1] - 1``, counter-clockwise.
+    offsets : (r + 1,) int64 array
+    region_levels : (r,) int32 array
+        The level of each region.
+
+    Notes
+    -----
+    Any number of threads may query a decomposition at once, but not while it is being updated.
+    """
+
+    def __init__(
+        self, levels: list[_build.Level], meets: NDArray[np.bool_], method: str, options: dict[str, Any]
+    ) -> None:
+        self.levels = levels
+        self.meets = meets
+        self.method = method
+        self.options = options
+        rings = [ring for level in levels for ring in level.rings]
+        self.corners = np.ascontiguousarray(np.concatenate([np.empty((0, 2)), *rings]))
+        self.offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
+        self.region_levels = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.rings) for level in levels])
+        self.heights: NDArray[np.float64] = np.concatenate([np.empty(0), *(level.heights for level in levels)])
+        self._marks: deque[_locate_kernels.Marks] = deque()
+
+    @classmethod
+    def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
+        """Cut a plan into convex regions; see `FloorPlan.decompose`."""
+        if method not in METHODS:
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        return cls([_build.level(plan, method, options)], np.ones((1, 1), np.bool_), method, options)
+
+    # --- what there is ---------------------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> FloorPlan:
+        """The plan of the first floor."""
+        return self.levels[0].plan
+
+    @property
+    def num_regions(self) -> int:
+        """Number of regions."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def regions(self) -> list[Polygon]:
+        """The regions as shapely polygons, counter-clockwise."""
+        return [Polygon(self.corners[a:b]) for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
+
+    @property
+    def epsilon(self) -> float:
+        """Borders shorter than this are no gateways, metres: about 6e-8 of the plan's largest coordinate."""
+        return max(level.plan.resolution for level in self.levels) * 2.0**12
+
+    @cached_property
+    def gateways(self) -> _gateways.Gateways:
+        """The segments of border that regions share, one for each pair that shares more than `epsilon`."""
+        near = self.epsilon * 2.0**-10
+        return _gateways.find(self.corners, self.offsets, self.region_levels, self.meets, self.epsilon, near)
+
+    @cached_property
+    def coverage(self) -> float:
+        """Share of the free space that lies in regions, from exact polygon areas."""
+        return _build.coverage(self.levels)
+
+    @cached_property
+    def overlap(self) -> float:
+        """Area that lies in more than one region of a level, as a share of the free space."""
+        return _build.overlap(self.levels)
+
+    @property
+    def areas(self) -> NDArray[np.float64]:
+        """Area of each region, square metres, (r,)."""
+        return np.asarray(shapely.area(self.regions), np.float64)
+
+    @property
+    def widths(self) -> NDArray[np.float64]:
+        """Width of each region at its narrowest, metres, (r,): slivers are what paper 004 holds against triangles."""
+        return np.array([_build.width(self.corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)])
+
+    @cached_property
+    def centres(self) -> NDArray[np.float64]:
+        """Centre of mass of each region, (r, 3)."""
+        points = shapely.get_coordinates(shapely.centroid(self.regions)) if self.num_regions else np.empty((0, 2))
+        return np.column_stack([points, self.heights])
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The navigation graph of the paper: nodes are region centres, then gateway midpoints.
+
+        Raises
+        ------
+        OffMapError
+            When there is no free space, so no node.
+        """
+        if not self.num_regions:
+            raise OffMapError("the plan has no free space, so there is no navigation graph")
+        pairs = self.gateways.pairs
+        between = self.heights[pairs].mean(axis=1) if len(pairs) else np.empty(0)
+        points = np.concatenate([self.centres, np.column_stack([self.gateways.midpoints, between])])
+        doors = self.num_regions + np.arange(len(pairs))
+        edges = np.concatenate([np.column_stack([pairs[:, 0], doors]), np.column_stack([doors, pairs[:, 1]])])
+        return Graph.from_edges(points, edges)
+
+    def neighbours(self, region: int) -> NDArray[np.int32]:
+        """Regions that share a gateway with a region."""
+        number = self._region(region)
+        return self.cells.neighbours[self.cells.beside[number] : self.cells.beside[number + 1]]
+
+    @cached_property
+    def cells(self) -> _locate_kernels.Cells:
+        """The regions as the kernels see them."""
+        cells: _locate_kernels.Cells = _build.cells(self.corners, self.offsets, self.heights, self.gateways.pairs)
+        return cells
+
+    @cached_property
+    def information(self) -> Information:
+        """Objects in regions, what is visible from where, and the nearest objects."""
+        from wayfold.floorplan.information import Information
+
+        return Information(self)
+
+    # --- where -----------------------------------------------------------------------------------------------------
+
+    def locate(self, points: ArrayLike, last: ArrayLike | int | None = None) -> Any:
+        """The region that each point lies in, -1 for those that are in none.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            With z, the region nearest in height is taken where floors lie above each other.
+        last : int or (q,) array_like of int, optional
+            Last known regions: the search goes outwards from them, breadth first, as things move little between two
+            frames. -1 for unknown.
+
+        Returns
+        -------
+        (q,) int32 array, or an int for one point
+        """
+        array = np.asarray(points, dtype=np.float64) if not isinstance(points, np.ndarray) else points
+        single = array.ndim == 1
+        where = _check.points3(array[None] if single else array)
+        # Several regions hold a point only where floors lie above each other, and without z any of them will do.
+        reach = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
+        hints = np.full(len(where), -1, np.int32)
+        if last is not None:
+            hints[:] = last
+            if len(where) and (hints.min() < -1 or hints.max() >= self.num_regions):
+                raise ParameterError(f"last must be region numbers from 0 to {self.num_regions - 1}, or -1")
+        found = np.full(len(where), -1, np.int32)
+        if self.num_regions:
+            marks = self._take_marks()
+            _locate_kernels.locate(self.cells, marks, where, hints, reach, self.epsilon * 2.0**-10, found)
+            self._marks.append(marks)
+        return int(found[0]) if single else found
+
+    def collides(self, points: ArrayLike, radius: float = 0.0, last: ArrayLike | int | None = None) -> Any:
+        """Whether a point or disc is in collision with the world: not wholly in the free space.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Centres.
+        radius : float, metres, >= 0
+            Discs that touch a wall are not in collision, those that reach into it are.
+        last : int or (q,) array_like of int, optional
+            As for `locate`.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one point
+        """
+        radius = _check.number(radius, "radius", low=0.0)
+        array = np.asarray(points, dtype=np.float64)
+        single = array.ndim == 1
+        where = _check.points3(array[None] if single else array)
+        found = np.atleast_1d(self.locate(array[None] if single else array, last))
+        hit = found < 0
+        if radius > 0.0:
+            for number, level in enumerate(self.levels):
+                here = np.flatnonzero((found >= 0) & (self.region_levels[found] == number))
+                distances = np.empty(len(here))
+                _locate_kernels.wall_distances(wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances)
+                hit[here] = distances < radius - self.epsilon * 2.0**-10
+        return bool(hit[0]) if single else hit
+
+    # --- paths -----------------------------------------------------------------------------------------------------
+
+    def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
+        """A path between two points of the free space.
+
+        A* over the navigation graph finds the regions to pass (paper 004); the funnel pulls the path straight in them.
+
+        Parameters
+        ----------
+        start, goal : (x, y) or (x, y, z)
+        smooth : bool
+            False gives the paper's path, over gateway midpoints and region centres.
+        optimal : bool
+            Search the shortest path of all with the navmesh room instead.
+
+        Raises
+        ------
+        OffMapError
+            When the start or the goal lies in no region.
+        """
+        a, b = _check.point3(start, "start"), _check.point3(goal, "goal")
+        if optimal:
+            found: Path = self.navmesh().path(a, b)
+            return found
+        first, last = self._located(start, "start"), self._located(goal, "goal")
+        a[2], b[2] = self.heights[first], self.heights[last]
+        if first == last:
+            return self._straight(a, b)
+        route = self.graph.path(first, last)
+        if not route:
+            return Path(Status.UNREACHABLE, expanded=route.expanded)
+        points = self.pull(a, b, route.nodes) if smooth else np.vstack([a, self._raw(route.nodes), b])
+        path = Path(Status.FOUND, points, nodes=route.nodes, expanded=route.expanded)
+        path._smoother = lambda whole: self._pulled(whole, a, b)
+        path.cost = path.length
+        return path
+
+    def navmesh(self) -> Any:
+        """The regions as a `NavMesh` of the navmesh room, polygon i being region i.
+
+        Every corner that touches a neighbour is a corner of both polygons, so edges match from end to end.
+        """
+        from wayfold.navmesh import NavMesh  # type: ignore[import-not-found, unused-ignore]
+
+        vertices, polygons = _build.shared_corners(self)
+        return NavMesh.from_polygons(vertices, polygons)
+
+    def pull(self, start: NDArray[Any], goal: NDArray[Any], nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The shortest way through the gateways among nodes of the graph, (k, 3)."""
+        regions = nodes[nodes < self.num_regions]
+        doors = nodes[nodes >= self.num_regions] - self.num_regions
+        segments = self.gateways.segments[doors]
+        # The first region of a gateway lies to the left of its segment: who leaves it has its end on the left.
+        leaving = self.gateways.pairs[doors, 0] == regions[:-1]
+        portals = np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments)
+        points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
+        used = pull_string(np.ascontiguousarray(portals), start[:2].copy(), goal[:2].copy(), points, portal)
+        z = np.concatenate([[start[2]], self.heights[self.gateways.pairs[doors]].mean(axis=1), [goal[2]]])
+        return np.column_stack([points[:used], z[portal[:used] + 1]])
+
+    # --- changes and files -----------------------------------------------------------------------------------------
+
+    def add_obstacle(self, obstacle: Any, level: int = 0) -> list[int]:
+        """Put an obstacle into a floor and cut only the regions that it touches anew.
+
+        Parameters
+        ----------
+        obstacle : shapely Polygon or MultiPolygon, or (n, 2) array_like
+        level : int
+            The floor.
+
+        Returns
+        -------
+        list of int
+            The new regions. Those that were not touched keep their polygons, but their numbers move up.
+        """
+        from wayfold.floorplan import _update
+
+        return _update.add(self, obstacle, level)
+
+    def remove_obstacle(self, number: int, level: int = 0) -> list[int]:
+        """Take obstacle `number` of a floor's plan out of it and cut only the regions beside it anew."""
+        from wayfold.floorplan import _update
+
+        return _update.remove(self, number, level)
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the decomposition to a `.wayfold` file; `wayfold.load` reads it."""
+        _build.save(self, file)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> Decomposition:
+        """Read a decomposition that `save` wrote."""
+        return cls(*_build.load(file))
+
+    def __repr__(self) -> str:
+        return f"<Decomposition by {self.method}: {self.num_regions} regions, {len(self.gateways)} gateways>"
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _storey(self) -> float:
+        """Half of the least height between two floors."""
+        heights = np.unique([level.plan.height for level in self.levels])
+        return float(np.diff(heights).min()) / 2.0 if len(heights) > 1 else np.inf
+
+    def _take_marks(self) -> _locate_kernels.Marks:
+        try:
+            return self._marks.pop()
+        except IndexError:
+            count = self.num_regions
+            return _locate_kernels.Marks(np.zeros(count, np.int64), np.empty(count, np.int32), np.zeros(1, np.int64))
+
+    def _region(self, region: int) -> int:
+        if not isinstance(region, (int, np.integer)) or not 0 <= region < self.num_regions:
+            raise OffMapError(f"there is no region {region!r}: the regions are 0 to {self.num_regions - 1}")
+        return int(region)
+
+    def _located(self, point: ArrayLike, name: str) -> int:
+        region = int(self.locate(np.asarray(point, dtype=np.float64)))
+        if region < 0:
+            raise OffMapError(f"{name} ({', '.join(f'{v:g}' for v in np.ravel(point))}) lies in no region of the plan")
+        return region
+
+    def _straight(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> Path:
+        path = Path(Status.FOUND, np.vstack([a, b]), smoother=lambda whole: whole)
+        path.cost = path.length
+        return path
+
+    def _raw(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self.graph.points[nodes[1:-1]].astype(np.float64)
+
+    def _pulled(self, path: Path, a: NDArray[np.float64], b: NDArray[np.float64]) -> Path:
+        pulled = Path(path.status, self.pull(a, b, path.nodes), nodes=path.nodes, expanded=path.expanded)
+        pulled.cost = pulled.length
+        return pulled
+
+
+def wall_bins_of(level: _build.Level) -> Any:
+    """The walls of a level in bins, made once."""
+    if level.walls is None:
+        level.walls = wall_bins(level.plan.free)
+    return level.walls

@@ -1,0 +1,218 @@
+"""`FloorPlan`: the walkable floor of a level as a boundary and obstacles, as blueprints show it (paper 004)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+from shapely import MultiPolygon, Polygon
+
+from wayfold import _check, formats
+from wayfold.errors import GeometryError, ParameterError
+from wayfold.floorplan import _polygons
+
+if TYPE_CHECKING:
+    from wayfold.agent import Agent
+    from wayfold.floorplan.decomposition import Decomposition
+    from wayfold.geometry import Mesh
+
+METHODS = ("deaccon", "space-filling", "hertel-mehlhorn")
+_PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan's size
+
+
+class FloorPlan:
+    """A floor: the free space is `boundary` without the `obstacles`.
+
+    Parameters
+    ----------
+    boundary : shapely Polygon or MultiPolygon, or (n, 2) array_like, metres
+        Where the world ends; holes are not part of the floor.
+    obstacles : iterable of shapely Polygons or MultiPolygons, or (n, 2) array_likes
+        They may be of any shape, touch and overlap each other, and cross the boundary.
+    height : float, metres
+        z of the floor.
+
+    Raises
+    ------
+    GeometryError
+        When a polygon crosses itself, has a coordinate that is not finite, or the boundary has no area.
+
+    Notes
+    -----
+    Coordinates of the free space are rounded to a power of two of about 1.5e-11 of the plan's largest coordinate
+    (`resolution`); whole numbers and cell corners stay as they are. Instances are not changed: `with_obstacle` and
+    `without_obstacle` give new plans.
+    """
+
+    def __init__(self, boundary: Any, obstacles: Iterable[Any] = (), *, height: float = 0.0) -> None:
+        self.boundary: Polygon | MultiPolygon = _polygons.check(boundary, "boundary")
+        self.obstacles: tuple[Polygon | MultiPolygon, ...] = tuple(
+            _polygons.check(obstacle, f"obstacles[{k}]") for k, obstacle in enumerate(obstacles)
+        )
+        self.height = _check.number(height, "height")
+
+    @cached_property
+    def resolution(self) -> float:
+        """The grid that coordinates of the free space lie on, metres."""
+        low_x, low_y, high_x, high_y = self.boundary.bounds
+        largest = max(abs(low_x), abs(low_y), abs(high_x), abs(high_y))
+        return 2.0 ** (math.frexp(largest)[1] - _PRECISION)
+
+    @cached_property
+    def free(self) -> MultiPolygon:
+        """The free space; its parts are the places that cannot reach each other."""
+        solid = shapely.union_all(self.obstacles, grid_size=self.resolution)
+        free = shapely.difference(self.boundary, solid, grid_size=self.resolution)
+        return _polygons.clean(free, self.resolution)
+
+    @property
+    def area(self) -> float:
+        """Area of the free space, square metres."""
+        return float(self.free.area)
+
+    @property
+    def is_axis_aligned(self) -> bool:
+        """Whether every wall runs along x or y: the paper's base case."""
+        ends, _, _ = _polygons.walls(self.free)
+        return bool(((ends[:, 0] == ends[:, 2]) | (ends[:, 1] == ends[:, 3])).all())
+
+    @cached_property
+    def convex_obstacles(self) -> list[Polygon]:
+        """The obstacles cut into convex ones, as paper 004 asks for; what overlaps stays overlapping.
+
+        Cutting them does not change a decomposition: growth meets only their common border.
+        """
+        from wayfold.floorplan.hertel_mehlhorn import convex_parts
+
+        parts: list[Polygon] = []
+        for obstacle in shapely.get_parts(list(self.obstacles)):
+            parts += [obstacle] if _polygons.is_convex(obstacle) else convex_parts(obstacle)
+        return parts
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each point, (q, 2) or (q, 3), lies in the free space or on its border."""
+        array = _check.points3(points)
+        shapely.prepare(self.free)
+        return np.asarray(shapely.intersects_xy(self.free, array[:, 0], array[:, 1]))
+
+    def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
+        """Cut the free space into convex regions.
+
+        Parameters
+        ----------
+        method : "deaccon", "space-filling" or "hertel-mehlhorn"
+            The paper's algorithm, or one of the two that it is compared with.
+        **options
+            `spacing`, `step`, `combine` for the first two, `follow` and `in_turn` for DEACCON only; see
+            `wayfold.floorplan.growth.Settings`.
+
+        Raises
+        ------
+        ParameterError
+            When there is no such method, it has no such option, or an option is outside its limits.
+        """
+        from wayfold.floorplan.decomposition import Decomposition
+
+        return Decomposition.build(self, method, **options)
+
+    # --- other plans -----------------------------------------------------------------------------------------------
+
+    def with_obstacle(self, obstacle: Any) -> FloorPlan:
+        """The plan with one more obstacle, which becomes the last."""
+        return FloorPlan(self.boundary, (*self.obstacles, obstacle), height=self.height)
+
+    def without_obstacle(self, number: int) -> FloorPlan:
+        """The plan without the obstacle of a number from 0; those behind it move up by one."""
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+            raise ParameterError(f"number must be the number of an obstacle, not {number!r}")
+        if not 0 <= number < len(self.obstacles):
+            raise ParameterError(f"there is no obstacle {number}: the plan has {len(self.obstacles)}")
+        kept = self.obstacles[:number] + self.obstacles[number + 1 :]
+        return FloorPlan(self.boundary, kept, height=self.height)
+
+    @classmethod
+    def from_cells(cls, free: ArrayLike, *, cell: float = 1.0, simplify: float = 0.0) -> FloorPlan:
+        """A plan from a grid of cells.
+
+        Parameters
+        ----------
+        free : (height, width) array_like of bool
+            Where one can walk. Cell (x, y) covers the square from (x, y) to (x + 1, y + 1), times `cell`.
+        cell : float, metres, > 0
+        simplify : float, metres, >= 0
+            How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
+        """
+        mask = np.asarray(free)
+        if mask.ndim != 2 or mask.size == 0 or mask.dtype.kind not in "biu":
+            raise ParameterError(f"free must be truth values of shape (height, width), not {mask.dtype} {mask.shape}")
+        cell = _check.number(cell, "cell", low=0.0, open_low=True)
+        simplify = _check.number(simplify, "simplify", low=0.0)
+        boundary = shapely.box(0.0, 0.0, mask.shape[1] * cell, mask.shape[0] * cell)
+        solid = _polygons.from_cells(mask == 0, cell)
+        if simplify > 0.0:
+            solid = shapely.make_valid(shapely.simplify(solid, simplify, preserve_topology=True))
+        return cls(boundary, [part for part in shapely.get_parts(solid) if part.geom_type == "Polygon"])
+
+    @classmethod
+    def from_movingai(cls, file: str | os.PathLike[str], *, simplify: float = 0.0) -> FloorPlan:
+        """A plan from a MovingAI `.map`: ground is free, water is not; x is the column, y the row.
+
+        Parameters
+        ----------
+        file : path
+        simplify : float, cells, >= 0
+            How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
+        """
+        return cls.from_cells(formats.load_map(file).kinds == 1, simplify=simplify)
+
+    @classmethod
+    def from_geojson(cls, file: str | os.PathLike[str], *, role: str = "role") -> FloorPlan:
+        """A plan from the polygons of a GeoJSON file.
+
+        Parameters
+        ----------
+        file : path
+            Features whose property `role` is "boundary" are the boundary (holes allowed); all others are obstacles.
+            Without a boundary the box around all features is it.
+        role : str
+            Name of that property.
+        """
+        boundary: list[Polygon] = []
+        obstacles: list[Polygon] = []
+        for feature in formats.load_geojson(file):
+            (boundary if feature.properties.get(role) == "boundary" else obstacles).append(feature.polygon)
+        if not boundary:
+            boundary = [shapely.box(*shapely.total_bounds(obstacles))]
+        whole = shapely.union_all(boundary)
+        if whole.geom_type not in ("Polygon", "MultiPolygon"):
+            raise GeometryError(f"{file}: the features with role 'boundary' do not make up an area")
+        return cls(whole, obstacles)
+
+    @classmethod
+    def slice(cls, mesh: Mesh, height: float, *, agent: Agent | None = None, thickness: float = 0.0) -> FloorPlan:
+        """The plan of a mesh at a ground plane, cut as blueprints are; see `wayfold.floorplan.slicing`.
+
+        Parameters
+        ----------
+        mesh : Mesh
+        height : float, metres
+            z of the ground plane; `wayfold.floorplan.ground_planes` finds those of a mesh.
+        agent : Agent, optional
+            Who walks there: ground within its `climb` of the plane counts, what stands between its `climb` and its
+            `height` above the plane is an obstacle. The default agent by default.
+        thickness : float, metres, >= 0
+            Width given to walls that are drawn as single sheets; 0 leaves them out.
+        """
+        from wayfold.floorplan import slicing
+
+        return slicing.slice_mesh(mesh, height, agent, thickness)
+
+    def __repr__(self) -> str:
+        low_x, low_y, high_x, high_y = self.boundary.bounds
+        return f"<FloorPlan: {high_x - low_x:.4g} x {high_y - low_y:.4g} m, {len(self.obstacles)} obstacles>"
