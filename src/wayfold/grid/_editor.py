@@ -42,6 +42,7 @@ class Editor:
     def __init__(self, store: layout.Store, merge: bool) -> None:
         self.store = store
         self.merge = merge
+        self.version = 0  # counts what may have changed nodes
         self._scratch = _pools.Scratch()
 
     def set_frame(self, columns: int, rows: int) -> None:
@@ -67,6 +68,7 @@ class Editor:
     def edit(self, cells: Cells, adding: bool, kinds: Kinds) -> None:
         """Add or remove cells, all or none."""
         count = len(cells)
+        self.version += 1
         if count > _CHUNK:
             self.check(cells, adding)
             for first in range(0, count, _CHUNK):
@@ -74,7 +76,12 @@ class Editor:
         elif count:
             self._apply(cells, adding, kinds, False)
         if _pools.wasteful(self.store):
-            self.store = _pools.squeezed(self.store)
+            self.compact()
+
+    def compact(self) -> None:
+        """Squeeze all gaps out of the pools."""
+        self.version += 1
+        self.store = _pools.squeezed(self.store)
 
     def check(self, cells: Cells, adding: bool) -> None:
         """Raise the error that an edit would raise, or make the rectangle of sectors large enough for it."""

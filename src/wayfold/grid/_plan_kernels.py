@@ -7,8 +7,8 @@ import numpy as np
 
 from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
-from wayfold.grid._kernels import DIAGONAL, octile, walk_straight
-from wayfold.grid._sparse_kernels import SparseSpace, position, successor_node
+from wayfold.grid._kernels import octile, walk_straight
+from wayfold.grid._sparse_kernels import SparseSpace, cell_cost, cell_slots, cell_target, first_link, position
 from wayfold.grid._store_kernels import FREE_KIND, effects_of, first_edge, node_at, owner, region_named
 
 DONE = 0
@@ -24,12 +24,12 @@ class CorridorSpace(NamedTuple):
 
 @implements(slots, CorridorSpace)
 def _(space, node):
-    return 0, 8
+    return cell_slots(space.whole, node)
 
 
 @implements(target, CorridorSpace)
 def _(space, node, slot):
-    successor = successor_node(space.whole, node, slot)
+    successor = cell_target(space.whole, node, slot)
     if successor >= 0:
         region = owner(space.whole.store, successor)
         for allowed in space.window:
@@ -40,8 +40,7 @@ def _(space, node, slot):
 
 @implements(cost, CorridorSpace)
 def _(space, node, slot, successor):
-    length = DIAGONAL if slot & 1 else 1.0
-    return length * (1.0 + space.whole.weight * effects_of(space.whole.store.cells[successor]))
+    return cell_cost(space.whole, node, slot, successor)
 
 
 @implements(distance, CorridorSpace)
@@ -141,17 +140,33 @@ def leg_holds(space, nodes, cells, leg):
         return False
     x = cells[leg + 1, 0] - cells[leg, 0]
     y = cells[leg + 1, 1] - cells[leg, 1]
-    return walk_straight(space, nodes[leg], x, y) == nodes[leg + 1]
+    if walk_straight(space, nodes[leg], x, y) == nodes[leg + 1]:
+        return True
+    return link_cost(space.links, nodes[leg], nodes[leg + 1]) < np.inf
+
+
+@inline
+def link_cost(links, node, end):
+    """Cost of the cheapest link from one cell to another, infinite where there is none."""
+    cheapest = np.inf
+    at = first_link(links.sources, node)
+    while at < links.sources.size and links.sources[at] == node:
+        if links.ends[at] == end:
+            cheapest = min(cheapest, links.costs[at])
+        at += 1
+    return cheapest
 
 
 @kernel
 def leg_costs(space, nodes, cells):
-    """Cost of a path whose legs are steps or straight walks over cells without effects."""
+    """Cost of a path whose legs are steps, links, or straight walks over cells without effects."""
     total = 0.0
     for leg in range(nodes.size - 1):
         x = np.float64(cells[leg + 1, 0] - cells[leg, 0])
         y = np.float64(cells[leg + 1, 1] - cells[leg, 1])
         length = np.sqrt(x * x + y * y)
+        if walk_straight(space, nodes[leg], np.int64(x), np.int64(y)) != nodes[leg + 1]:
+            length = link_cost(space.links, nodes[leg], nodes[leg + 1])
         total += length * (1.0 + space.weight * effects_of(space.store.cells[nodes[leg + 1]]))
     return total
 

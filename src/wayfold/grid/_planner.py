@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
 from wayfold.grid import _kernels, _plan_kernels, _sparse_kernels
 from wayfold.grid import _store_kernels as layout
+from wayfold.grid._links import LinkTable
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Planner:
         self.grid = grid
         self._cell_states = Workspaces(0)
         self._region_states = Workspaces(0)
-        self._components: tuple[int, NDArray[np.int32]] = (-1, np.empty(0, np.int32))
+        self.links = LinkTable(grid)
+        self._components: tuple[Any, NDArray[np.int32]] = (None, np.empty(0, np.int32))
 
     # --- nodes and cells -------------------------------------------------------------------------------------------
 
@@ -71,12 +73,12 @@ class Planner:
     @property
     def space(self) -> _sparse_kernels.SparseSpace:
         """The cells as a search space."""
-        return _sparse_kernels.SparseSpace(self.grid._store, self.grid.effect_cost)
+        return _sparse_kernels.SparseSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
 
     @property
     def region_space(self) -> _sparse_kernels.RegionSpace:
         """The regions as a search space."""
-        return _sparse_kernels.RegionSpace(self.grid._store, self.grid.effect_cost)
+        return _sparse_kernels.RegionSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
 
     @property
     def cell_states(self) -> Workspaces:
@@ -93,13 +95,14 @@ class Planner:
         return self._region_states
 
     def components(self) -> NDArray[np.int32]:
-        """Component of each region; found again only after regions or abstract edges have come or gone."""
+        """Component of each region; found again only after regions, abstract edges or links have come or gone."""
         store = self.grid._store
-        version, labels = self._components
-        if version != store.frame[layout.STRUCTURE] or labels.size != store.base.size:
+        known, labels = self._components
+        version = (int(store.frame[layout.STRUCTURE]), store.base.size, self.links.version)
+        if known != version:
             labels = np.empty(store.base.size, np.int32)
             graph_kernels.label_components(self.region_space, labels)
-            self._components = int(store.frame[layout.STRUCTURE]), labels
+            self._components = version, labels
         return labels
 
     # --- queries ---------------------------------------------------------------------------------------------------

@@ -34,11 +34,49 @@ from wayfold.grid._store_kernels import (
 )
 
 
+class Links(NamedTuple):
+    """Edges between cells that need not be neighbours (ladders, lifts), by cell and by region, each sorted by source.
+
+    They take the slots behind the eight directions of a cell and behind the abstract edges of a region.
+    """
+
+    sources: np.ndarray  # (k,) int32, nodes
+    ends: np.ndarray  # (k,) int32
+    costs: np.ndarray  # (k,) float64, at least the octile distance of the two cells
+    region_sources: np.ndarray  # (k,) int32
+    region_ends: np.ndarray  # (k,) int32
+    region_costs: np.ndarray  # (k,) float64
+
+
+@inline
+def first_link(sources, source):
+    """Place of the first link from a source, or where it would be."""
+    low, high = 0, sources.size
+    while low < high:
+        middle = (low + high) >> 1
+        if sources[middle] < source:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline
+def count_links(sources, source):
+    """Number of links from a source."""
+    first = first_link(sources, source)
+    last = first
+    while last < sources.size and sources[last] == source:
+        last += 1
+    return last - first
+
+
 class SparseSpace(NamedTuple):
     """Cells of a sparse grid; a node is its index in the cell pool."""
 
     store: Store
     weight: float  # what each area effect adds to the cost of a step, as a multiple of its length
+    links: Links
 
 
 @inline
@@ -79,20 +117,45 @@ def successor_node(space, node, direction):
     return beyond(store, region, own_head(store, region), cx, cy, height_of(store, region, node), direction)
 
 
+@inline
+def cell_slots(space, node):
+    """Slots of a cell: eight directions and its links."""
+    if space.links.sources.size == 0:
+        return 0, 8
+    return 0, 8 + count_links(space.links.sources, node)
+
+
+@inline
+def cell_target(space, node, slot):
+    """The cell that a step or a link leads to, -1 for none."""
+    if slot < 8:
+        return successor_node(space, node, slot)
+    return np.int64(space.links.ends[first_link(space.links.sources, node) + slot - 8])
+
+
+@inline
+def cell_cost(space, node, slot, successor):
+    """Cost of a step or a link; area effects on the cell that is entered raise it."""
+    if slot < 8:
+        length = DIAGONAL if slot & 1 else 1.0
+    else:
+        length = space.links.costs[first_link(space.links.sources, node) + slot - 8]
+    return length * (1.0 + space.weight * effects_of(space.store.cells[successor]))
+
+
 @implements(slots, SparseSpace)
 def _(space, node):
-    return 0, 8
+    return cell_slots(space, node)
 
 
 @implements(target, SparseSpace)
 def _(space, node, slot):
-    return np.int32(successor_node(space, node, slot))
+    return np.int32(cell_target(space, node, slot))
 
 
 @implements(cost, SparseSpace)
 def _(space, node, slot, successor):
-    length = DIAGONAL if slot & 1 else 1.0
-    return length * (1.0 + space.weight * effects_of(space.store.cells[successor]))
+    return cell_cost(space, node, slot, successor)
 
 
 @inline
@@ -126,10 +189,11 @@ def _(space, node, slot):
 
 
 class RegionSpace(NamedTuple):
-    """Regions of a sparse grid and its abstract edges."""
+    """Regions of a sparse grid, its abstract edges and links."""
 
     store: Store
     weight: float
+    links: Links
 
 
 @implements(slots, RegionSpace)
@@ -138,11 +202,24 @@ def _(space, node):
     if store.kind[node] == FREE_KIND:
         return np.int64(0), np.int64(0)
     first = first_edge(store, node)
-    return first, first + np.int64(store.count[node])
+    last = first + np.int64(store.count[node])
+    if space.links.region_sources.size > 0:
+        last += count_links(space.links.region_sources, node)
+    return first, last
+
+
+@inline
+def region_link(space, node, slot):
+    """Place of the link in a slot of a region, -1 where the slot holds an abstract edge."""
+    behind = slot - first_edge(space.store, node) - np.int64(space.store.count[node])
+    return behind if behind < 0 else first_link(space.links.region_sources, node) + behind
 
 
 @implements(target, RegionSpace)
 def _(space, node, slot):
+    link = region_link(space, node, slot)
+    if link >= 0:
+        return space.links.region_ends[link]
     return np.int32(region_named(space.store, node, np.int64(space.store.records[slot]) >> 12))
 
 
@@ -161,7 +238,11 @@ def _(space, node, slot, successor):
     to_x, to_y = centre_of(store, successor)
     effects = effects_in(store, node) / (np.int64(store.free[node]) + 1)
     effects += effects_in(store, successor) / (np.int64(store.free[successor]) + 1)
-    return octile(to_x - x, to_y - y) * (1.0 + 0.5 * space.weight * effects)
+    length = octile(to_x - x, to_y - y)
+    link = region_link(space, node, slot)
+    if link >= 0:
+        length += space.links.region_costs[link]
+    return length * (1.0 + 0.5 * space.weight * effects)
 
 
 @implements(distance, RegionSpace)

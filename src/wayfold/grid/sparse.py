@@ -312,11 +312,13 @@ class SparseGrid:
         return (self._store.cells[nodes] >> 13).astype(np.int64)
 
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
-        """Cells that one step leads to, a (k, 3) array, clockwise from the east (on a map whose rows go down)."""
+        """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
         node = int(self._planner.nodes_of(_check.point3(cell, "cell")[None], "cell")[0])
         nodes = np.empty(8, np.int32)
         _sparse_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
-        return self._planner.cells_of(nodes[nodes >= 0])
+        links = self._planner.links.arrays()
+        nodes = np.concatenate([nodes[nodes >= 0], links.ends[links.sources == node]])
+        return self._planner.cells_of(nodes)
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
@@ -367,6 +369,31 @@ class SparseGrid:
         """
         self._editor.change_effects(check_cells(cells), -1)
 
+    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
+        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
+
+        Parameters
+        ----------
+        a, b : (x, y) or (x, y, z)
+            Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
+        cost : float, optional
+            At least the octile distance of the two columns, which plus one for each level is the default.
+        both_ways : bool
+            Whether it also leads from `b` to `a`.
+        """
+        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")])
+        self._planner.nodes_of(ends, "link")
+        first, second = ends.astype(np.int64)
+        across = np.abs(first - second)
+        least = float(across[:2].max() + (np.sqrt(2.0) - 1.0) * across[:2].min())
+        price = least + float(across[2]) if cost is None else _check.number(cost, "cost", low=least)
+        self._planner.links.add(first, second, price, bool(both_ways))
+
+    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
+        """Remove the link between two cells, whichever way it leads."""
+        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")]).astype(np.int64)
+        self._planner.links.remove(ends[0], ends[1])
+
     def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
         """Make room in the pools, so that edits allocate nothing until it is used up.
 
@@ -381,7 +408,7 @@ class SparseGrid:
 
     def compact(self) -> None:
         """Squeeze all gaps out of the pools; edits do so themselves once a fifth of a pool is gaps."""
-        self._editor.store = _pools.squeezed(self._store)
+        self._editor.compact()
 
     @property
     def _store(self) -> layout.Store:
@@ -483,7 +510,9 @@ class SparseGrid:
             "drop": self.drop,
             "effect_cost": self.effect_cost,
         }
-        _archive.write_archive(file, "sparse-grid", {**arrays, "origin": self.origin, "scale": self.scale}, meta)
+        arrays |= {"origin": self.origin, "scale": self.scale}
+        arrays |= {"links": self._planner.links.ends, "link_costs": self._planner.links.costs}
+        _archive.write_archive(file, "sparse-grid", arrays, meta)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> SparseGrid:
@@ -493,6 +522,7 @@ class SparseGrid:
         try:
             grid = cls(**archive.meta)
             grid.origin, grid.scale = arrays.pop("origin"), arrays.pop("scale")
+            grid._planner.links.restore(arrays.pop("links"), arrays.pop("link_costs"))
             grid._editor.store = _pools.restored(grid._store, arrays)
         except (TypeError, KeyError, ParameterError) as error:
             raise FormatError(f"the archive is not a whole sparse grid: {error}", file) from None

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wayfold
+from wayfold import SparseGrid, Status
+from wayfold.errors import EditError, OffMapError, ParameterError
+
+pytestmark = pytest.mark.kernels
+
+LOW, HIGH = (30, 5, 0), (30, 5, 12)
+
+
+def two_floors():
+    cells = [(x, y, z) for z in (0, 12) for y in range(10) for x in range(40)]
+    return SparseGrid.from_cells(cells, 8)
+
+
+def test_a_ladder_joins_floors_for_exact_and_abstract_planning():
+    grid = two_floors()
+    start, goal = (0, 5, 0), (0, 5, 12)
+    assert grid.path(start, goal).status is Status.UNREACHABLE
+    grid.add_link(LOW, HIGH)
+    for path in (grid.path(start, goal, abstract=False), grid.path(start, goal), grid.path(start, goal, smooth=True)):
+        assert path.found
+        assert path.cost == pytest.approx(30 + 12 + 30, rel=0.1)
+        points = [tuple(point) for point in path.points.astype(int).tolist()]
+        assert points[points.index(LOW) + 1] == HIGH
+    assert grid.path(start, goal, abstract=False).cost == 72
+    assert HIGH in [tuple(cell) for cell in grid.successors(LOW).tolist()]
+    grid.remove_link(HIGH, LOW)
+    assert grid.path(start, goal).status is Status.UNREACHABLE
+
+
+def test_a_link_rests_while_one_of_its_cells_is_gone():
+    grid = two_floors()
+    grid.add_link(LOW, HIGH, cost=3)
+    path = grid.path((0, 5, 0), (0, 5, 12))
+    grid.remove([HIGH])
+    assert not grid.path((0, 5, 0), (0, 5, 12), abstract=False)
+    assert not grid.replan(path)
+    grid.add([HIGH])
+    again = grid.replan(path)
+    assert again.cost == path.cost
+    assert again.expanded == 0
+    grid.compact()
+    assert grid.path((0, 5, 0), (0, 5, 12), abstract=False).cost == 63
+
+
+def test_a_link_may_lead_one_way_only(tmp_path):
+    grid = two_floors()
+    grid.add_link(HIGH, LOW, both_ways=False)
+    grid.save(tmp_path / "slide.wayfold")
+    for world in (grid, wayfold.load(tmp_path / "slide.wayfold")):
+        assert world.path(HIGH, LOW).cost == 12
+        assert world.path(LOW, HIGH).status is Status.UNREACHABLE
+        assert world.path(LOW, HIGH, abstract=False).status is Status.UNREACHABLE
+
+
+def test_a_short_cut_is_taken_when_it_pays():
+    grid = SparseGrid.from_cells([(x, y, 0) for y in range(30) for x in range(30) if x == 0 or x == 29 or y == 29], 8)
+    plain = grid.path((0, 0), (29, 0), abstract=False).cost
+    grid.add_link((0, 0), (29, 0), cost=40)
+    assert grid.path((0, 0), (29, 0), abstract=False).cost == 40 < plain
+    grid.add_effect([(29, 0)])
+    assert grid.path((0, 0), (29, 0), abstract=False).cost == 80
+
+
+def test_wrong_links_get_a_sentence():
+    grid = two_floors()
+    with pytest.raises(OffMapError, match="link"):
+        grid.add_link(LOW, (30, 5, 3))
+    with pytest.raises(ParameterError, match="cost must be at least"):
+        grid.add_link((0, 0, 0), (9, 0, 0), cost=2)
+    with pytest.raises(EditError, match="no link"):
+        grid.remove_link(LOW, HIGH)
+    grid.add_link(LOW, HIGH)
+    with pytest.raises(EditError, match="already a link"):
+        grid.add_link(HIGH, LOW, both_ways=False)
+    assert np.isfinite(grid.path(LOW, HIGH).cost)
