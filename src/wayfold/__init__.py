@@ -22,6 +22,7 @@ _LAZY = {
     "SparseGrid": "wayfold.grid",
     "NavMesh": "wayfold.navmesh",
     "WaypointGraph": "wayfold.waypoints",
+    "Terrain": "wayfold.terrain",
     "FloorPlan": "wayfold.floorplan",
     "Decomposition": "wayfold.floorplan",
     "SubregionGraph": "wayfold.subregions",
@@ -40,6 +41,7 @@ _ROOMS = (
     "navmesh",
     "samples",
     "subregions",
+    "terrain",
     "waypoints",
 )
 
@@ -58,6 +60,7 @@ __all__ = [
     "SparseGrid",
     "Status",
     "SubregionGraph",
+    "Terrain",
     "WaypointGraph",
     "__version__",
     "errors",
@@ -71,6 +74,7 @@ __all__ = [
     "navmesh",
     "samples",
     "subregions",
+    "terrain",
     "warmup",
     "waypoints",
 ]
@@ -102,6 +106,7 @@ if TYPE_CHECKING:
         navmesh,
         samples,
         subregions,
+        terrain,
         waypoints,
     )
     from wayfold._load import load
@@ -115,4 +120,5 @@ if TYPE_CHECKING:
     from wayfold.navmesh import NavMesh
     from wayfold.path import Path, Paths, Status
     from wayfold.subregions import SubregionGraph
+    from wayfold.terrain import Terrain
     from wayfold.waypoints import WaypointGraph

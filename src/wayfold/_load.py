@@ -18,6 +18,7 @@ _KINDS = {
     "navmesh": ("wayfold.navmesh", "NavMesh"),
     "waypoint-graph": ("wayfold.waypoints", "WaypointGraph"),
     "subregion-graph": ("wayfold.subregions", "SubregionGraph"),
+    "terrain": ("wayfold.terrain", "Terrain"),
     "decomposition": ("wayfold.floorplan", "Decomposition"),
 }
 

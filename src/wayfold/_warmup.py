@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from wayfold import _jit
 
-_ROOMS = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "subregions", "floorplan")
+_ROOMS = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "subregions", "floorplan", "terrain")
 
 
 def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:

@@ -48,11 +48,9 @@ class Path:
         Nodes that the search settled.
     timings : dict
         Seconds by phase, where the planner measures them.
-    lower_bound : float or None
-        A certified lower bound on the optimal cost, where one is known.
     """
 
-    __slots__ = ("_length", "_points", "_smoother", "cost", "expanded", "lower_bound", "nodes", "status", "timings")
+    __slots__ = ("_length", "_lower_bound", "_points", "_smoother", "cost", "expanded", "nodes", "status", "timings")
 
     def __init__(
         self,
@@ -63,7 +61,7 @@ class Path:
         cost: float = float("inf"),
         expanded: int = 0,
         timings: dict[str, float] | None = None,
-        lower_bound: float | None = None,
+        lower_bound: float | Callable[[], float] | None = None,
         smoother: Callable[[Path], Path] | None = None,
     ) -> None:
         self.status = status
@@ -71,7 +69,7 @@ class Path:
         self.cost = cost
         self.expanded = expanded
         self.timings = {} if timings is None else timings
-        self.lower_bound = lower_bound
+        self._lower_bound = lower_bound
         self._points = points
         self._length: float | None = None
         self._smoother = smoother
@@ -103,6 +101,13 @@ class Path:
             steps = np.diff(points, axis=0)
             self._length = float(np.sqrt((steps * steps).sum(axis=1)).sum()) if len(points) else float("inf")
         return self._length
+
+    @property
+    def lower_bound(self) -> float | None:
+        """A certified lower bound on the optimal cost, None where none is known; computed when first asked for."""
+        if callable(self._lower_bound):
+            self._lower_bound = self._lower_bound()
+        return self._lower_bound
 
     def smooth(self) -> Path:
         """A shorter path with fewer corners that is as legal as this one.

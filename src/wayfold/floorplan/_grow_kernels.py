@@ -446,7 +446,8 @@ def grow(walls, regions, first, last, step, gap, follow):
 def grow_in_turn(walls, regions, seeds, first, step, gap, follow):
     """Plant the seeds one after the other, each growing to its end before the next; returns (seeds done, status).
 
-    A seed is (x, y, half its width, side that leads away from its parent). One that cannot grow leaves no region.
+    A seed is (x, y, half its width, side that leads away from its parent, parent). One that cannot grow
+    leaves no region.
     """
     for at in range(first, seeds.shape[0]):
         if regions.used[0] == regions.counts.size:
@@ -505,15 +506,15 @@ def settle_all(regions, first, gap):
 
 
 @kernel
-def find_open_space(walls, regions, first, last, unit, gap, least, covers, seeds):
-    """Seeds in the free parts beside the sides of regions `first` to `last - 1` (Algorithm 2).
+def find_open_space(walls, regions, numbers, unit, gap, least, covers, seeds):
+    """Seeds in the free parts beside the sides of the regions `numbers` (Algorithm 2).
 
     For each side the walls, vertices and regions that touch it are collected in `covers` (k, 2) scratch, and each
     free part between them that is longer than `least` gets a seed at its midpoint. Returns the number of seeds, or
     -1 when `covers` or `seeds` is too small.
     """
     planted = 0
-    for region in range(first, last):
+    for region in numbers:
         count = regions.counts[region]
         for at in range(count):
             side = -1 - regions.bounds[region, at]
@@ -541,6 +542,7 @@ def find_open_space(walls, regions, first, last, unit, gap, least, covers, seeds
                     seeds[planted, 1] = s * u + c * middle
                     seeds[planted, 2] = min(0.5 * unit, 0.25 * (until - v))
                     seeds[planted, 3] = side
+                    seeds[planted, 4] = region
                     planted += 1
                 if k < used:
                     v = max(v, covers[k, 1])

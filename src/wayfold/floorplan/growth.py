@@ -23,7 +23,6 @@ from wayfold.floorplan.plan import FloorPlan
 
 _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
 _ENOUGH = 1e-12  # share of the free space that may stay uncovered
-_MOST_ROUNDS = 10_000
 _UNITS = 256  # units along the longer side of a plan by default
 _VOLUMES = 24  # seeds of space-filling volumes along the longer side of a plan by default
 
@@ -94,6 +93,7 @@ class Growth:
         self.gap = plan.resolution * _GAP
         self.walls = wall_bins(plan.free)
         self.regions = _new_regions(self.walls, 256, 4096)
+        self._open, self._searched = np.empty(0, np.int64), 0
 
     @property
     def count(self) -> int:
@@ -107,19 +107,21 @@ class Growth:
 
     def fill(self) -> None:
         """Seed the open space beside regions until there is none (Algorithm 2), then check that nothing is left."""
-        for _ in range(_MOST_ROUNDS):
+        while True:
             seeds = self._open_space()
             if not len(seeds):
                 seeds = self._left_over()
-                if not len(seeds):
-                    return
-            before = self._covered()
+            before = self._alive
             if self.settings.in_turn:
                 self._grow_in_turn(seeds)
             else:
                 self._grow_all(seeds)
-            if self._covered() <= before:
+            if self._alive == before:
                 return
+
+    @property
+    def _alive(self) -> int:
+        return int(np.count_nonzero(self.regions.counts[: self.count]))
 
     def pieces(self) -> Pieces:
         """The regions as polygons with common corners."""
@@ -149,24 +151,20 @@ class Growth:
                 self._make_room()
 
     def _open_space(self) -> NDArray[np.float64]:
-        """Seeds in the open space beside all regions."""
+        """Seeds in the open space beside regions that are new, or had some at the last call: none opens up later."""
+        numbers = np.concatenate([self._open, np.arange(self._searched, self.count)])
+        least = self.plan.resolution if self.settings.follow else self.step
         room = 256
         while True:
-            covers, seeds = np.empty((room, 2)), np.empty((4 * room, 4))
+            covers, seeds = np.empty((room, 2)), np.empty((4 * room, 5))
             found = kernels.find_open_space(
-                self.walls,
-                self.regions,
-                0,
-                self.count,
-                self.step,
-                self.gap,
-                self.plan.resolution if self.settings.follow else self.step,
-                covers,
-                seeds,
+                self.walls, self.regions, numbers, self.step, self.gap, least, covers, seeds
             )
             if found >= 0:
-                return seeds[:found]
+                break
             room *= 4
+        self._open, self._searched = np.unique(seeds[:found, 4]).astype(np.int64), self.count
+        return seeds[:found]
 
     def _covered(self) -> float:
         regions = self.regions

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,45 +16,23 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _archive, _check
 from wayfold._threads import run_chunks
 from wayfold.agent import Agent
-from wayfold.errors import EditError, FormatError, OffMapError, ParameterError, WayfoldError
+from wayfold.errors import EditError, FormatError, ParameterError, WayfoldError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, searcher
-from wayfold.navmesh import _ground_kernels, building, polygons, queries
+from wayfold.navmesh import building, polygons, queries
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh.building import Built
+from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
 from wayfold.navmesh.tiles import check_bounds
 from wayfold.path import Path, Status
 
-Points = NDArray[np.float64]
 File = str | os.PathLike[str]
 
 
-class RayHit(NamedTuple):
-    """Where a straight walk ended."""
-
-    point: Points
-    """(3,) the last point, on the surface."""
-    fraction: float
-    """How much of the way was walked, 0 to 1."""
-    polygon: int
-    """The polygon of that point."""
-    wall: Points | None
-    """(2, 3) ends of the wall that was met, None where the target was reached."""
-
-
-class _Version(NamedTuple):
-    """What is swapped as one when the mesh changes."""
-
-    state: State
-    built: Built | None
-    asked: tuple[tuple[Points, Points, float, bool], ...]
-    """Links as they were given: start, end, cost, one-way."""
-
-
-class NavMesh:
+class NavMesh(Places):
     """Convex polygons that a character walks on, with paths over them.
 
     Make one with `build`, `from_polygons` or `read`. Any number of threads may query it, also while another one edits
@@ -67,7 +45,7 @@ class NavMesh:
     """
 
     def __init__(self, ground: Ground, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
-        self._now = _Version(State(ground, kinds), None, ())
+        self._now = Version(State(ground, kinds), None, ())
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -152,7 +130,7 @@ class NavMesh:
     def _from_built(cls, built: Built) -> NavMesh:
         state = built.state()
         result = cls(state.ground, state.kinds, agent=built.agent)
-        result._now = _Version(state, built, ())
+        result._now = Version(state, built, ())
         return result
 
     @classmethod
@@ -258,115 +236,6 @@ class NavMesh:
     def __repr__(self) -> str:
         return f"<NavMesh: {self.num_polygons} polygons, {len(self.vertices)} vertices, {self.area:.5g} m2>"
 
-    # --- places ----------------------------------------------------------------------------------------------------
-
-    def locate(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Any:
-        """The polygon of each point.
-
-        Parameters
-        ----------
-        points : (q, 3) or (q, 2) array_like, or one point
-            Without heights the lowest-numbered polygon at any height is taken.
-        tolerance : float, metres, >= 0, optional
-            A point beside the mesh belongs to the nearest polygon within this distance. By default the agent's radius
-            plus a cell for a built mesh, 0 for polygons from elsewhere.
-        reach : float, metres, >= 0, optional
-            How far above or below a surface a point may be: by default the agent's height for a built mesh, any
-            distance for polygons from elsewhere. Of several floors the nearest is taken.
-
-        Returns
-        -------
-        (q,) int32 array, or an int for one point
-            -1 where there is no polygon.
-        """
-        found, _, single = self._locate(self._now, points, tolerance, reach)
-        return int(found[0]) if single else found
-
-    def project(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Points:
-        """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
-        found, places, single = self._locate(self._now, points, tolerance, reach)
-        places[found < 0] = np.nan
-        return np.asarray(places[0]) if single else places
-
-    def random_points(self, count: int, *, seed: int = 0, component: int | None = None) -> Points:
-        """Points evenly spread over the mesh (seen from above), on its surface.
-
-        Parameters
-        ----------
-        count : int, >= 0
-        seed : int, >= 0
-        component : int, optional
-            Only on this connected component.
-        """
-        count = _check.whole(count, "count", low=0)
-        state = self._now.state
-        weights = state.areas
-        if component is not None:
-            weights = np.where(state.components == component, weights, 0.0)
-        total = float(weights.sum()) if state.num_polygons else 0.0
-        if total <= 0:
-            raise ParameterError("there is no ground to draw points from" + ("" if component is None else " in it"))
-        random = np.random.default_rng(_check.whole(seed, "seed", low=0))
-        ends = np.cumsum(weights)
-        chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right").astype(np.int32)
-        result = np.empty((count, 3))
-        _ground_kernels.scatter(
-            state.ground, np.minimum(chosen, state.num_polygons - 1), random.random((count, 3)), result
-        )
-        return result
-
-    def raycast(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> RayHit:
-        """Walk straight (seen from above) from one point towards another, over the surface, until a wall.
-
-        Parameters
-        ----------
-        start, target : (x, y) or (x, y, z)
-            The start must be on the mesh; the target may be anywhere.
-        costs : mapping of kind to cost, optional
-            Kinds with infinite cost are walls.
-        """
-        state = self._now.state
-        found, places = self._ends(self._now, _points(start), "start")
-        to = _check.point3(target, "target")
-        polygon, place = int(found[0]), places[0]
-        closed = state.rates(costs).closed
-        part, last, edge = _ground_kernels.walk(
-            state.ground, closed, state.kinds, polygon, place[0], place[1], to[0], to[1]
-        )
-        point = np.array([*(place[:2] + part * (to[:2] - place[:2])), 0.0])
-        _ground_kernels.heights(state.ground, np.array([last], np.int32), point[None])
-        wall = None
-        if edge >= 0:
-            wall = state.ground.vertices[state.ground.corners[[edge, state.nexts[edge]]]]
-        return RayHit(point, float(part), int(last), wall)
-
-    def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
-        """Move towards a target nearby, sliding along walls: the reachable point nearest to it, (3,), on the surface.
-
-        Parameters
-        ----------
-        start, target : (x, y) or (x, y, z)
-            The start must be on the mesh. Only polygons around the straight way are looked at, so this is for steps of
-            a moving character, not for paths.
-        costs : mapping of kind to cost, optional
-            Kinds with infinite cost are walls.
-        """
-        state = self._now.state
-        found, places = self._ends(self._now, _points(start), "start")
-        to = _check.point3(target, "target")
-        closed = state.rates(costs).closed
-        room = 64
-        while True:
-            polygon, x, y = _ground_kernels.slide(
-                state.ground, closed, state.kinds, int(found[0]), *places[0, :2], *to[:2], np.empty(room, np.int32)
-            )
-            if polygon != _ground_kernels.FULL:
-                break
-            room *= 4
-        point = np.array([[x, y, 0.0]])
-        _ground_kernels.heights(state.ground, np.array([polygon], np.int32), point)
-        return np.asarray(point[0])
-
     # --- paths -----------------------------------------------------------------------------------------------------
 
     def path(
@@ -403,7 +272,7 @@ class NavMesh:
         state = now.state
         limit = searcher.check_budget(budget)
         rates = state.rates(costs)
-        found, places = self._ends(now, _points(start, goal), "start", "goal")
+        found, places = self._ends(now, points_of(start, goal), "start", "goal")
         first, last = int(found[0]), int(found[1])
         if state.components[first] != state.components[last] or rates.closed[state.kinds[found]].any():
             return Path(Status.UNREACHABLE)
@@ -443,17 +312,17 @@ class NavMesh:
         """
         with self._edit:
             now = self._now
-            _, places = self._ends(now, _points(start, end), "start", "end")
+            _, places = self._ends(now, points_of(start, end), "start", "end")
             gap = float(np.linalg.norm(places[1] - places[0]))
             price = gap if cost is None else _check.number(cost, "cost", low=0.0)
             asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
-            self._now = self._linked(_Version(now.state, now.built, asked))
+            self._now = self._linked(Version(now.state, now.built, asked))
 
     def clear_links(self) -> None:
         """Remove all links."""
         with self._edit:
             now = self._now
-            self._now = _Version(now.state.with_links(no_links(now.state.num_polygons)), now.built, ())
+            self._now = Version(now.state.with_links(no_links(now.state.num_polygons)), now.built, ())
 
     def rebuild(
         self, box: ArrayLike, mesh: Mesh, *, kinds: ArrayLike | None = None, workers: int | None = None
@@ -486,7 +355,7 @@ class NavMesh:
             if now.built is None:
                 raise EditError("only a mesh that NavMesh.build made can be rebuilt")
             built = building.rebuild(now.built, box, mesh, building.check_kinds(mesh, kinds), workers)
-            self._now = self._linked(_Version(built.state(), built, now.asked))
+            self._now = self._linked(Version(built.state(), built, now.asked))
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -515,7 +384,7 @@ class NavMesh:
             built = building.from_archive(arrays, archive.meta) if "grid" in archive.meta else None
             result = cls(ground, arrays["kinds"], agent=None if built is None else built.agent)
             asked = tuple((row[:3].copy(), row[3:6].copy(), float(row[6]), bool(row[7])) for row in arrays["links"])
-            result._now = result._linked(_Version(result._now.state, built, asked))
+            result._now = result._linked(Version(result._now.state, built, asked))
         except (KeyError, TypeError, ValueError) as error:
             text = str(error) if isinstance(error, WayfoldError) else f"{type(error).__name__}: {error}"
             raise FormatError(f"not a whole navigation mesh: {text}", file) from None
@@ -529,63 +398,7 @@ class NavMesh:
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
-    def _locate(
-        self, now: _Version, points: ArrayLike, tolerance: float | None, reach: float | None
-    ) -> tuple[NDArray[np.int32], Points, bool]:
-        try:
-            array = np.asarray(points, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError("points must be numbers of shape (q, 2) or (q, 3)") from None
-        single = array.ndim == 1
-        array = np.atleast_2d(array)
-        if array.ndim != 2 or array.shape[1] not in (2, 3):
-            raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-        if not np.isfinite(array[:, :2]).all():
-            raise ParameterError("points must be finite")
-        if array.shape[1] == 2:
-            array = np.column_stack([array, np.full(len(array), np.nan)])
-        aside, above = self._tolerances(now)
-        if tolerance is not None:
-            aside = _check.number(tolerance, "tolerance", low=0.0)
-        if reach is not None:
-            above = np.inf if reach == np.inf else _check.number(reach, "reach", low=0.0)
-        found = np.full(len(array), -1, np.int32)
-        places = np.full((len(array), 3), np.nan)
-        state = now.state
-        where = np.ascontiguousarray(array)
-        if state.num_polygons:
-            cells = state.cells
-
-            def work(first: int, last: int) -> None:
-                _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
-
-            run_chunks(work, len(where), chunk=4096)
-        return found, places, single
-
-    @staticmethod
-    def _tolerances(now: _Version) -> tuple[float, float]:
-        if now.built is None:
-            return 0.0, np.inf
-        agent, settings = now.built.agent, now.built.settings
-        return agent.radius + settings.cell_size, max(agent.height, agent.climb)
-
-    def _ends(self, now: _Version, points: Points, *names: str) -> tuple[NDArray[np.int32], Points]:
-        """Polygons and places of points that must be on the mesh."""
-        state = now.state
-        found, places = np.full(len(points), -1, np.int32), np.empty((len(points), 3))
-        if points.shape[1] != 3 or not np.isfinite(points[:, :2]).all():
-            raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
-        if state.num_polygons:
-            _ground_kernels.locate(
-                state.ground, state.cells, points, *self._tolerances(now), 0, len(points), found, places
-            )
-        if found.min() < 0:
-            at = int(np.argmax(found < 0))
-            where = ", ".join(f"{value:g}" for value in np.asarray(points)[at] if np.isfinite(value))
-            raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
-        return found, places
-
-    def _linked(self, version: _Version) -> _Version:
+    def _linked(self, version: Version) -> Version:
         """The version with its links found on its mesh; those without ground at both ends are left out."""
         state, asked = version.state, version.asked
         if not asked or not state.num_polygons:
@@ -610,18 +423,4 @@ class NavMesh:
             np.array([row[4] for row in rows], np.float64),
         )
         kept = tuple(asked[at] for at in np.flatnonzero(there).tolist())
-        return _Version(state.with_links(links), version.built, kept)
-
-
-def _points(*points: ArrayLike) -> Points:
-    """Points (x, y) or (x, y, z) as (k, 3); a missing height is NaN, which stands for any."""
-    result = np.full((len(points), 3), np.nan)
-    for at, point in enumerate(points):
-        try:
-            array = np.asarray(point, np.float64)
-        except (TypeError, ValueError):
-            array = np.empty(0)
-        if array.shape not in ((2,), (3,)):
-            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {point!r}")
-        result[at, : array.size] = array
-    return result
+        return Version(state.with_links(links), version.built, kept)

@@ -1,0 +1,230 @@
+"""Table 1 of paper 004: agents on the regions of DEACCON and its two rivals, over levels of different kinds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+from shapely import affinity
+
+from wayfold import formats, samples
+from wayfold.agent import Agent
+from wayfold.bench.harness import WrongAnswerError
+from wayfold.errors import ParameterError
+from wayfold.floorplan import METHODS, Decomposition, FloorPlan, ground_planes
+from wayfold.geometry import Mesh
+from wayfold.grid import DenseGrid
+
+PAPER = {
+    "deaccon": {"distance": 442.7, "turns": 4.12, "coverage": 1.00, "regions": 73},
+    "space-filling": {"distance": 505.3, "turns": 3.97, "coverage": 0.90, "regions": 28},
+    "hertel-mehlhorn": {"distance": 497.4, "turns": 5.2, "coverage": 1.00, "regions": 42},
+}
+"""Table 1, and the regions of the level Lakes from the text."""
+
+_PLAYER = Agent(radius=15, height=56, climb=18, slope=45.5)  # Quake units
+_TURN = np.cos(np.radians(1.0))
+
+
+@dataclass
+class Row:
+    """One method on one level."""
+
+    level: str
+    method: str
+    regions: int
+    gateways: int
+    coverage: float
+    overlap: float
+    seconds: float
+    distance: float
+    turns: float
+    smooth: float
+    area_quartiles: list[float]
+    width_quartiles: list[float]
+
+
+@dataclass
+class Report:
+    """Everything that is measured."""
+
+    rows: list[Row] = field(default_factory=list)
+    distances: dict[str, list[float]] = field(default_factory=lambda: {method: [] for method in METHODS})
+    turns: dict[str, list[float]] = field(default_factory=lambda: {method: [] for method in METHODS})
+    scaling: list[dict[str, float]] = field(default_factory=list)
+    tests: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {"paper": PAPER, **asdict(self)}
+
+
+def levels(data: Path, quick: bool) -> dict[str, Callable[[], FloorPlan]]:
+    """The levels by name: slices of Quake levels, streets, a dungeon, rooms, an open place with buildings."""
+    chosen: dict[str, Callable[[], FloorPlan]] = {
+        "Quake aggressor": lambda: quake_slice(data / "quake" / "aggressor.bsp"),
+        "Quake oa_dm1": lambda: quake_slice(data / "quake" / "oa_dm1.bsp"),
+        "streets Berlin 256": lambda: FloorPlan.from_movingai(data / "movingai/cities/Berlin_0_256.map", simplify=1.0),
+        "dungeon den501d": lambda: FloorPlan.from_movingai(data / "movingai/dao/den501d.map"),
+        "rooms": lambda: from_sample(samples.rooms(1)),
+        "open place": lambda: scattered(60, seed=4),
+    }
+    if not quick:
+        chosen["Quake czest1dm"] = lambda: quake_slice(data / "quake" / "czest1dm.bsp")
+        chosen["streets London 512"] = lambda: FloorPlan.from_movingai(data / "movingai/cities/London_0_512.map")
+        chosen["maze"] = lambda: from_sample(samples.maze(seed=1))
+    return chosen
+
+
+def from_sample(plan: samples.Plan) -> FloorPlan:
+    """The floor plan of a sample."""
+    return FloorPlan(plan.boundary, plan.obstacles)
+
+
+def quake_slice(file: Path) -> FloorPlan:
+    """The slice of a level at the ground plane with the largest place that can be walked without leaving it."""
+    if not file.is_file():
+        raise ParameterError(f"no such file: {file}")
+    mesh = formats.load_bsp(file).mesh
+    assert mesh.materials is not None
+    ground = Mesh(mesh.vertices, mesh.triangles[mesh.materials != mesh.material_names.index("sky")])
+    slices = [FloorPlan.slice(mesh, height, agent=_PLAYER) for height in ground_planes(ground, agent=_PLAYER)]
+    enclosed = [plan for plan in slices if len(plan.obstacles) > 1] or slices
+    return max(enclosed, key=lambda plan: max((part.area for part in shapely.get_parts(plan.free)), default=0.0))
+
+
+def scattered(count: int, seed: int, side: float = 100.0) -> FloorPlan:
+    """A square place with `count` turned boxes that cover about a quarter of it, some of them touching."""
+    rng = np.random.default_rng(seed)
+    half = rng.uniform(0.3, 0.7, (count, 2)) * side * np.sqrt(0.25 / count)
+    where, turn = rng.uniform(0.0, side, (count, 2)), rng.uniform(0.0, 180.0, count)
+    boxes = [
+        affinity.rotate(shapely.box(x - w, y - h, x + w, y + h), angle)
+        for (x, y), (w, h), angle in zip(where.tolist(), half.tolist(), turn.tolist(), strict=True)
+    ]
+    return FloorPlan(shapely.box(0.0, 0.0, side, side), boxes)
+
+
+def turns(points: NDArray[np.float64]) -> int:
+    """Corners of a path at which its direction changes by more than a degree."""
+    steps = np.diff(points[:, :2], axis=0)
+    steps = steps[np.hypot(*steps.T) > 0.0]
+    steps /= np.hypot(*steps.T)[:, None]
+    return int(np.count_nonzero((steps[1:] * steps[:-1]).sum(axis=1) < _TURN))
+
+
+def routes(cuts: dict[str, Decomposition], count: int, seed: int) -> NDArray[np.float64]:
+    """Random pairs of points that every method connects, as in the paper: (count, 2, 2)."""
+    rng = np.random.default_rng(seed)
+    plan = cuts["deaccon"].plan
+    low_x, low_y, high_x, high_y = plan.free.bounds
+    found: list[NDArray[np.float64]] = []
+    for _ in range(1000):
+        points = rng.uniform((low_x, low_y), (high_x, high_y), (512, 2))
+        usable = np.ones(256, np.bool_)
+        for cut in cuts.values():
+            region = cut.locate(points)
+            part = np.where(region >= 0, cut.graph.components()[region], -1).reshape(256, 2)
+            usable &= (part[:, 0] == part[:, 1]) & (part[:, 0] >= 0)
+        found += list(points.reshape(256, 2, 2)[usable])
+        if len(found) >= count:
+            return np.array(found[:count])
+    raise ParameterError("no routes that all methods connect: the level is too broken up")
+
+
+def repeated_measures(samples_by_method: dict[str, list[float]]) -> dict[str, Any]:
+    """F-test of repeated measures over the methods, and paired t-tests between each two of them."""
+    from scipy import stats
+
+    table = np.array([samples_by_method[method] for method in METHODS]).T
+    subjects, conditions = table.shape
+    between = subjects * ((table.mean(axis=0) - table.mean()) ** 2).sum()
+    people = conditions * ((table.mean(axis=1) - table.mean()) ** 2).sum()
+    error = ((table - table.mean()) ** 2).sum() - between - people
+    freedom = conditions - 1, (conditions - 1) * (subjects - 1)
+    f = (between / freedom[0]) / (error / freedom[1])
+    pairs = {
+        f"{a} - {b}": {
+            "mean": float(np.mean(np.subtract(samples_by_method[a], samples_by_method[b]))),
+            "p": float(stats.ttest_rel(samples_by_method[a], samples_by_method[b]).pvalue),
+        }
+        for a, b in ((METHODS[0], METHODS[1]), (METHODS[0], METHODS[2]), (METHODS[1], METHODS[2]))
+    }
+    return {"F": float(f), "freedom": freedom, "p": float(stats.f.sf(f, *freedom)), "pairs": pairs}
+
+
+def check_cut(cut: Decomposition, level: str) -> None:
+    """Raise unless a decomposition keeps the promises that shapely can measure."""
+    least = {"deaccon": 0.999, "hertel-mehlhorn": 1.0 - 1e-9, "space-filling": 0.0}[cut.method]
+    if cut.method == "deaccon" and cut.plan.is_axis_aligned:
+        least = 1.0 - 1e-12
+    hulls = shapely.area(shapely.convex_hull(np.array(cut.regions, dtype=object)))
+    if cut.coverage < least or cut.overlap > 1e-9 or (hulls - cut.areas > 1e-9 * cut.plan.area).any():
+        raise WrongAnswerError(f"{cut.method} on {level}: coverage {cut.coverage}, overlap {cut.overlap}")
+
+
+def check_flood_fill(cut: Decomposition, free: NDArray[np.bool_]) -> None:
+    """Raise unless cells of a grid are connected in the decomposition exactly when a flood fill connects them."""
+    labels = DenseGrid(free).components[free]
+    y, x = np.nonzero(free)
+    found = cut.graph.components()[cut.locate(np.column_stack([x + 0.5, y + 0.5]))]
+    pairs = np.unique(np.column_stack([labels, found]), axis=0)
+    if len(pairs) != len(np.unique(labels)) or len(pairs) != len(np.unique(found)):
+        raise WrongAnswerError("the decomposition connects other cells than a flood fill")
+
+
+def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], None] = lambda _: None) -> Report:
+    """Measure all levels: decompositions, `count` routes each, tests of the differences, time against obstacles."""
+    report = Report()
+    scattered(3, seed=0).decompose()  # compiles
+    for name, make in levels(data, quick).items():
+        progress(name)
+        plan = make()
+        cuts, seconds = {}, {}
+        for method in METHODS:
+            _ = plan.free
+            begin = time.perf_counter()
+            cuts[method] = plan.decompose(method)
+            seconds[method] = time.perf_counter() - begin
+            check_cut(cuts[method], name)
+        pairs = routes(cuts, count, seed=1)
+        for method, cut in cuts.items():
+            raw = [cut.path(a, b, smooth=False) for a, b in pairs]
+            lengths, bends = [path.length for path in raw], [turns(path.points) for path in raw]
+            report.distances[method] += lengths
+            report.turns[method] += bends
+            report.rows.append(
+                Row(
+                    level=name,
+                    method=method,
+                    regions=cut.num_regions,
+                    gateways=len(cut.gateways),
+                    coverage=cut.coverage,
+                    overlap=cut.overlap,
+                    seconds=seconds[method],
+                    distance=float(np.mean(lengths)),
+                    turns=float(np.mean(bends)),
+                    smooth=float(np.mean([path.smooth().length for path in raw])),
+                    area_quartiles=np.percentile(cut.areas, [0, 25, 50, 75, 100]).tolist(),
+                    width_quartiles=np.percentile(cut.widths, [0, 25, 50, 75, 100]).tolist(),
+                )
+            )
+    report.tests = {"distance": repeated_measures(report.distances), "turns": repeated_measures(report.turns)}
+    for obstacles in (10, 100, 1000) if quick else (10, 30, 100, 300, 1000, 3000, 10_000):
+        progress(f"{obstacles} obstacles")
+        plan = scattered(obstacles, seed=7)
+        _ = plan.free
+        row: dict[str, float] = {"obstacles": obstacles}
+        for method in METHODS:
+            begin = time.perf_counter()
+            cut = plan.decompose(method)
+            row[method] = time.perf_counter() - begin
+            row[f"{method} regions"] = cut.num_regions
+        report.scaling.append(row)
+    return report

@@ -1,0 +1,126 @@
+"""The navigation mesh against Recast and Detour: sizes, path lengths and query times, with every answer checked.
+
+Recast and Detour are not run here; their figures (one thread, the same settings) come with the data and are listed
+beside ours. Times are compared with `Graph.path` on Recast's own polygon graph in the same rounds.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.agent import Agent
+from wayfold.bench import peers
+from wayfold.bench.harness import Comparison, Contender, WrongAnswerError, compare
+from wayfold.formats import load_mesh, load_scen
+from wayfold.navmesh import NavMesh
+
+AGENT = Agent(radius=0.6, height=2.0, climb=0.9, slope=45.0)
+RECAST_POLYGONS = {"nav_test": 155, "dungeon": 118, "undulating": 216, "city": 161_090}
+RECAST_CITY_SECONDS = 31.0
+DETOUR_MEAN_LENGTH = 1424.5
+DETOUR_MS = 3.4
+
+
+def samples(data: Path) -> list[dict[str, Any]]:
+    """Polygons and seconds of Recast's three sample meshes, each one tile."""
+    rows = []
+    for name in ("nav_test", "dungeon", "undulating"):
+        mesh = load_mesh(data / f"recast/{name}.obj", up="y")
+        NavMesh.build(mesh, AGENT, tile_size=0)  # compiles
+        begin = time.perf_counter()
+        navmesh = NavMesh.build(mesh, AGENT, tile_size=0)
+        seconds = time.perf_counter() - begin
+        ratio = navmesh.num_polygons / RECAST_POLYGONS[name]
+        if not 1 / 1.25 <= ratio <= 1.25:
+            raise WrongAnswerError(f"{name} has {navmesh.num_polygons} polygons, {ratio:.2f} of Recast's")
+        rows.append({"name": name, "polygons": navmesh.num_polygons, "ratio": ratio, "ms": seconds * 1e3})
+    return rows
+
+
+def city(data: Path, workers: int | None = None) -> tuple[NavMesh, dict[str, Any]]:
+    """The city's mesh, built in tiles of 48 columns, and how long that took."""
+    mesh = load_mesh(data / "city/city.obj.xz", up="y")
+    begin, busy = time.perf_counter(), time.process_time()
+    navmesh = NavMesh.build(mesh, AGENT, tile_size=48, workers=workers)
+    facts = {
+        "polygons": navmesh.num_polygons,
+        "ratio": navmesh.num_polygons / RECAST_POLYGONS["city"],
+        "seconds": time.perf_counter() - begin,
+        "processor_seconds": time.process_time() - busy,
+        "recast_seconds": RECAST_CITY_SECONDS,
+    }
+    box = [(1000.0, -1000.0, -10.0), (1002.0, -998.0, 40.0)]
+    navmesh.rebuild(box, mesh)
+    begin = time.perf_counter()
+    navmesh.rebuild(box, mesh)
+    facts["rebuild_ms"] = (time.perf_counter() - begin) * 1e3
+    points = navmesh.random_points(200_000)
+    navmesh.locate(points[:2])
+    begin = time.perf_counter()
+    if (navmesh.locate(points) < 0).any():
+        raise WrongAnswerError("a point of the mesh was not found on it")
+    facts["locate_us"] = (time.perf_counter() - begin) / len(points) * 1e6
+    return navmesh, facts
+
+
+def pairs(data: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Starts and goals of the 100 pairs, z up."""
+    with open(data / "city/detour_pairs100.csv", encoding="utf-8") as lines:
+        rows = [[float(row[name]) for name in ("sx", "sy", "sz", "ex", "ey", "ez")] for row in csv.DictReader(lines)]
+    table = np.array(rows)
+    starts, goals = (np.column_stack([part[:, 0], -part[:, 2], part[:, 1]]) for part in (table[:, :3], table[:, 3:]))
+    return starts, goals
+
+
+def city_paths(
+    navmesh: NavMesh, data: Path, *, rounds: int = 3, progress: Callable[[str], None] | None = None
+) -> Comparison:
+    """Corridors with funnel, exact paths, and A* on Recast's polygon graph, on the 100 pairs."""
+    starts, goals = pairs(data)
+    task = peers.city(data)
+    ends = list(zip(task.starts.tolist(), task.goals.tolist(), strict=True))
+    lengths: dict[str, float] = {}
+
+    def check(name: str, answer: Any) -> None:
+        if not np.isfinite(answer).all():
+            raise WrongAnswerError(f"{name} found no path for pair {int(np.argmin(np.isfinite(answer)))}")
+        lengths[name] = float(np.mean(answer))
+        if name == "exact" and lengths[name] > lengths["corridor and funnel"] + 1e-9:
+            raise WrongAnswerError("exact paths are longer than those of the funnel")
+
+    contenders = [
+        Contender("A* on Recast's polygon graph", lambda: [task.graph.path(a, b).cost for a, b in ends], len(ends)),
+        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, optimal=False), len(starts)),
+        Contender("exact", lambda: _lengths(navmesh, starts, goals, optimal=True), len(starts)),
+    ]
+    result = compare("city, 100 pairs", contenders, check, rounds=rounds, progress=progress)
+    result.facts.update(lengths, detour_mean_length=DETOUR_MEAN_LENGTH, detour_ms=DETOUR_MS)
+    return result
+
+
+def _lengths(navmesh: NavMesh, starts: NDArray[Any], goals: NDArray[Any], *, optimal: bool) -> list[float]:
+    return [navmesh.path(a, b, optimal=optimal).length for a, b in zip(starts, goals, strict=True)]
+
+
+def any_angle(data: Path, *, rounds: int = 3, progress: Callable[[str], None] | None = None) -> Comparison:
+    """Exact paths for every pair of aurora, against the listed grid lengths; the corridor search beside it."""
+    navmesh = NavMesh.read(data / "polyanya/v2-aurora-merged.mesh")
+    rows = load_scen(data / "polyanya/aurora.scen")
+    starts, goals = rows.starts[:, :2] + 0.5, rows.goals[:, :2] + 0.5
+
+    def check(name: str, answer: Any) -> None:
+        if name == "exact" and (np.asarray(answer) > rows.lengths * (1 + 1e-5) + 1e-5).any():
+            raise WrongAnswerError("an exact path is longer than the listed grid path")
+
+    contenders = [
+        Contender("exact", lambda: _lengths(navmesh, starts, goals, optimal=True), len(rows)),
+        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, optimal=False), len(rows)),
+    ]
+    return compare("aurora, all pairs", contenders, check, rounds=rounds, progress=progress)

@@ -1,0 +1,223 @@
+"""Questions about places on a mesh: which polygon, random points, straight walks, steps that slide along walls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold._threads import run_chunks
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.navmesh import _ground_kernels
+from wayfold.navmesh.building import Built
+from wayfold.navmesh.state import State
+
+Points = NDArray[np.float64]
+
+
+class RayHit(NamedTuple):
+    """Where a straight walk ended."""
+
+    point: Points
+    """(3,) the last point, on the surface."""
+    fraction: float
+    """How much of the way was walked, 0 to 1."""
+    polygon: int
+    """The polygon of that point."""
+    wall: Points | None
+    """(2, 3) ends of the wall that was met, None where the target was reached."""
+
+
+class Version(NamedTuple):
+    """What is swapped as one when the mesh changes."""
+
+    state: State
+    built: Built | None
+    asked: tuple[tuple[Points, Points, float, bool], ...]
+    """Links as they were given: start, end, cost, one-way."""
+
+
+class Places:
+    """The part of `NavMesh` that is about places."""
+
+    _now: Version
+
+    def locate(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Any:
+        """The polygon of each point.
+
+        Parameters
+        ----------
+        points : (q, 3) or (q, 2) array_like, or one point
+            Without heights the lowest-numbered polygon at any height is taken.
+        tolerance : float, metres, >= 0, optional
+            A point beside the mesh belongs to the nearest polygon within this distance. By default the agent's radius
+            plus a cell for a built mesh, 0 for polygons from elsewhere.
+        reach : float, metres, >= 0, optional
+            How far above or below a surface a point may be: by default the agent's height for a built mesh, any
+            distance for polygons from elsewhere. Of several floors the nearest is taken.
+
+        Returns
+        -------
+        (q,) int32 array, or an int for one point
+            -1 where there is no polygon.
+        """
+        found, _, single = self._locate(self._now, points, tolerance, reach)
+        return int(found[0]) if single else found
+
+    def project(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Points:
+        """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
+        found, places, single = self._locate(self._now, points, tolerance, reach)
+        places[found < 0] = np.nan
+        return np.asarray(places[0]) if single else places
+
+    def random_points(self, count: int, *, seed: int = 0, component: int | None = None) -> Points:
+        """Points evenly spread over the mesh (seen from above), on its surface.
+
+        Parameters
+        ----------
+        count : int, >= 0
+        seed : int, >= 0
+        component : int, optional
+            Only on this connected component.
+        """
+        count = _check.whole(count, "count", low=0)
+        state = self._now.state
+        weights = state.areas
+        if component is not None:
+            weights = np.where(state.components == component, weights, 0.0)
+        total = float(weights.sum()) if state.num_polygons else 0.0
+        if total <= 0:
+            raise ParameterError("there is no ground to draw points from" + ("" if component is None else " in it"))
+        random = np.random.default_rng(_check.whole(seed, "seed", low=0))
+        ends = np.cumsum(weights)
+        chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right").astype(np.int32)
+        result = np.empty((count, 3))
+        _ground_kernels.scatter(
+            state.ground, np.minimum(chosen, state.num_polygons - 1), random.random((count, 3)), result
+        )
+        return result
+
+    def raycast(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> RayHit:
+        """Walk straight (seen from above) from one point towards another, over the surface, until a wall.
+
+        Parameters
+        ----------
+        start, target : (x, y) or (x, y, z)
+            The start must be on the mesh; the target may be anywhere.
+        costs : mapping of kind to cost, optional
+            Kinds with infinite cost are walls.
+        """
+        state = self._now.state
+        found, places = self._ends(self._now, points_of(start), "start")
+        to = _check.point3(target, "target")
+        polygon, place = int(found[0]), places[0]
+        closed = state.rates(costs).closed
+        part, last, edge = _ground_kernels.walk(
+            state.ground, closed, state.kinds, polygon, place[0], place[1], to[0], to[1]
+        )
+        point = np.array([*(place[:2] + part * (to[:2] - place[:2])), 0.0])
+        _ground_kernels.heights(state.ground, np.array([last], np.int32), point[None])
+        wall = None
+        if edge >= 0:
+            wall = state.ground.vertices[state.ground.corners[[edge, state.nexts[edge]]]]
+        return RayHit(point, float(part), int(last), wall)
+
+    def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
+        """Move towards a target nearby, sliding along walls: the reachable point nearest to it, (3,), on the surface.
+
+        Parameters
+        ----------
+        start, target : (x, y) or (x, y, z)
+            The start must be on the mesh. Only polygons around the straight way are looked at, so this is for steps of
+            a moving character, not for paths.
+        costs : mapping of kind to cost, optional
+            Kinds with infinite cost are walls.
+        """
+        state = self._now.state
+        found, places = self._ends(self._now, points_of(start), "start")
+        to = _check.point3(target, "target")
+        closed = state.rates(costs).closed
+        room = 64
+        while True:
+            polygon, x, y = _ground_kernels.slide(
+                state.ground, closed, state.kinds, int(found[0]), *places[0, :2], *to[:2], np.empty(room, np.int32)
+            )
+            if polygon != _ground_kernels.FULL:
+                break
+            room *= 4
+        point = np.array([[x, y, 0.0]])
+        _ground_kernels.heights(state.ground, np.array([polygon], np.int32), point)
+        return np.asarray(point[0])
+
+    def _locate(
+        self, now: Version, points: ArrayLike, tolerance: float | None, reach: float | None
+    ) -> tuple[NDArray[np.int32], Points, bool]:
+        try:
+            array = np.asarray(points, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError("points must be numbers of shape (q, 2) or (q, 3)") from None
+        single = array.ndim == 1
+        array = np.atleast_2d(array)
+        if array.ndim != 2 or array.shape[1] not in (2, 3):
+            raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
+        if not np.isfinite(array[:, :2]).all():
+            raise ParameterError("points must be finite")
+        if array.shape[1] == 2:
+            array = np.column_stack([array, np.full(len(array), np.nan)])
+        aside, above = self._tolerances(now)
+        if tolerance is not None:
+            aside = _check.number(tolerance, "tolerance", low=0.0)
+        if reach is not None:
+            above = np.inf if reach == np.inf else _check.number(reach, "reach", low=0.0)
+        found = np.full(len(array), -1, np.int32)
+        places = np.full((len(array), 3), np.nan)
+        state = now.state
+        where = np.ascontiguousarray(array)
+        if state.num_polygons:
+            cells = state.cells
+
+            def work(first: int, last: int) -> None:
+                _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
+
+            run_chunks(work, len(where), chunk=4096)
+        return found, places, single
+
+    @staticmethod
+    def _tolerances(now: Version) -> tuple[float, float]:
+        if now.built is None:
+            return 0.0, np.inf
+        agent, settings = now.built.agent, now.built.settings
+        return agent.radius + settings.cell_size, max(agent.height, agent.climb)
+
+    def _ends(self, now: Version, points: Points, *names: str) -> tuple[NDArray[np.int32], Points]:
+        """Polygons and places of points that must be on the mesh."""
+        state = now.state
+        found, places = np.full(len(points), -1, np.int32), np.empty((len(points), 3))
+        if points.shape[1] != 3 or not np.isfinite(points[:, :2]).all():
+            raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
+        if state.num_polygons:
+            _ground_kernels.locate(
+                state.ground, state.cells, points, *self._tolerances(now), 0, len(points), found, places
+            )
+        if found.min() < 0:
+            at = int(np.argmax(found < 0))
+            where = ", ".join(f"{value:g}" for value in np.asarray(points)[at] if np.isfinite(value))
+            raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
+        return found, places
+
+
+def points_of(*points: ArrayLike) -> Points:
+    """Points (x, y) or (x, y, z) as (k, 3); a missing height is NaN, which stands for any."""
+    result = np.full((len(points), 3), np.nan)
+    for at, point in enumerate(points):
+        try:
+            array = np.asarray(point, np.float64)
+        except (TypeError, ValueError):
+            array = np.empty(0)
+        if array.shape not in ((2,), (3,)):
+            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {point!r}")
+        result[at, : array.size] = array
+    return result

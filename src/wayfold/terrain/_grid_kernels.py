@@ -1,0 +1,104 @@
+# mypy: ignore-errors
+"""A grid laid over the terrain (003, section 4.2.1), at the cells' centres or at their corners."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import implements, kernel
+from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.terrain._disc_kernels import disc_cost
+from wayfold.terrain._kernels import Scratch, Triangulation, find
+
+HERE = 4  # slots 0 to 8 are the 3 x 3 nodes around, row by row; the middle one leads to the goal
+
+
+class GridSpace(NamedTuple):
+    """columns * rows nodes, row by row, with nine slots each; then the start and the goal of one query."""
+
+    mesh: Triangulation
+    weights: np.ndarray  # (m,) float64, of the triangles
+    samples: np.ndarray  # (rows, columns) float64, weight at each node; infinite in obstacles and off the map
+    layout: np.ndarray  # (6,) float64: x and y of node 0, cell side, radius, slack, 1 where steps are exact
+    ends: np.ndarray  # (2, 2) float64
+    start_nodes: np.ndarray  # (k,) int32
+    start_costs: np.ndarray  # (k,) float64
+    goal_nodes: np.ndarray  # (k,) int32
+    goal_costs: np.ndarray  # (k,) float64
+    scratch: Scratch
+
+
+@kernel
+def sample(mesh, weights, layout, samples):
+    """The weight at every node of a grid."""
+    for row in range(samples.shape[0]):
+        for column in range(samples.shape[1]):
+            t = find(mesh, weights, layout[0] + column * layout[2], layout[1] + row * layout[2], layout[4])
+            samples[row, column] = weights[t] if t >= 0 else np.inf
+
+
+@implements(slots, GridSpace)
+def _(space, node):
+    if node >= space.samples.size:
+        return np.int64(0), np.int64(space.start_nodes.size)
+    return np.int64(0), np.int64(9)
+
+
+@implements(target, GridSpace)
+def _(space, node, slot):
+    if node >= space.samples.size:
+        return space.start_nodes[slot]
+    if slot == HERE:
+        for at in range(space.goal_nodes.size):
+            if space.goal_nodes[at] == node:
+                return np.int32(space.samples.size + 1)
+        return np.int32(-1)
+    columns = space.samples.shape[1]
+    row = node // columns
+    column = node - row * columns + slot % 3 - 1
+    row += slot // 3 - 1
+    if not (0 <= row < space.samples.shape[0] and 0 <= column < columns) or not space.samples[row, column] < np.inf:
+        return np.int32(-1)
+    return np.int32(row * columns + column)
+
+
+@implements(cost, GridSpace)
+def _(space, node, slot, successor):
+    if node >= space.samples.size:
+        return space.start_costs[slot]
+    if slot == HERE:
+        for at in range(space.goal_nodes.size):
+            if space.goal_nodes[at] == node:
+                return space.goal_costs[at]
+        return np.inf
+    columns = space.samples.shape[1]
+    row, to_row = node // columns, successor // columns
+    column, to_column = node - row * columns, successor - to_row * columns
+    side = space.layout[2]
+    if space.layout[5] == 0.0:
+        both = 0.5 * (space.samples[row, column] + space.samples[to_row, to_column])
+        return side * (1.0 if slot & 1 else np.sqrt(2.0)) * both
+    return disc_cost(
+        space.mesh,
+        space.weights,
+        space.layout[0] + column * side,
+        space.layout[1] + row * side,
+        space.layout[0] + to_column * side,
+        space.layout[1] + to_row * side,
+        space.layout[3],
+        space.layout[4],
+        space.scratch,
+    )
+
+
+@implements(distance, GridSpace)
+def _(space, node, goal):
+    nodes = space.samples.size
+    if node >= nodes:
+        x, y = space.ends[node - nodes, 0], space.ends[node - nodes, 1]
+    else:
+        columns = space.samples.shape[1]
+        row = node // columns
+        x = space.layout[0] + (node - row * columns) * space.layout[2]
+        y = space.layout[1] + row * space.layout[2]
+    return np.sqrt((x - space.ends[1, 0]) ** 2 + (y - space.ends[1, 1]) ** 2)

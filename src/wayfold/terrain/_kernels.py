@@ -1,0 +1,223 @@
+"""The triangulated plane as kernels see it: where a point lies, and what a straight line costs.
+
+Half-edge ``3 * t + k`` runs from corner k of triangle t to the next corner, with the triangle on its left; its twin
+is the same edge seen from the other side. The weight of a point is the lowest of the triangles around it, as the paper
+has it for edges (003, section 4.1); infinity is an obstacle.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import helper, inline, kernel
+
+
+class Triangulation(NamedTuple):
+    """Triangles, counter-clockwise, that cover the map without overlap, and a grid of buckets to find them by."""
+
+    vertices: np.ndarray  # (n, 2) float64
+    triangles: np.ndarray  # (m, 3) int32
+    twins: np.ndarray  # (3 m,) int32, -1 at the border
+    buckets: np.ndarray  # (columns * rows + 1,) int64, row bounds of `inside`
+    inside: np.ndarray  # (k,) int32, triangles whose box meets a bucket
+    frame: np.ndarray  # (5,) float64: least x, least y, bucket side, columns, rows
+
+
+class Scratch(NamedTuple):
+    """Intervals of a line inside triangles; grown by the caller when a kernel says that they are too small."""
+
+    first: np.ndarray  # (capacity,) float64
+    last: np.ndarray  # (capacity,) float64
+    weight: np.ndarray  # (capacity,) float64
+    cuts: np.ndarray  # (2 capacity,) float64
+
+
+@inline
+def column_of(frame, x):
+    """Column of buckets of a coordinate, clamped to the grid."""
+    return min(max(int((x - frame[0]) / frame[2]), 0), int(frame[3]) - 1)
+
+
+@inline
+def row_of(frame, y):
+    """Row of buckets of a coordinate, clamped to the grid."""
+    return min(max(int((y - frame[1]) / frame[2]), 0), int(frame[4]) - 1)
+
+
+@kernel
+def count_in_buckets(vertices, triangles, frame, counts):
+    """Count for each bucket, at position bucket + 1, the triangles whose box meets it."""
+    for t in range(triangles.shape[0]):
+        c0, c1, r0, r1 = span(vertices, triangles, frame, t)
+        for row in range(r0, r1 + 1):
+            for column in range(c0, c1 + 1):
+                counts[row * int(frame[3]) + column + 1] += 1
+
+
+@kernel
+def fill_buckets(vertices, triangles, frame, at, inside):
+    """Write the triangles of each bucket; `at` (buckets,) int64 begins as the bounds and is moved on."""
+    for t in range(triangles.shape[0]):
+        c0, c1, r0, r1 = span(vertices, triangles, frame, t)
+        for row in range(r0, r1 + 1):
+            for column in range(c0, c1 + 1):
+                bucket = row * int(frame[3]) + column
+                inside[at[bucket]] = t
+                at[bucket] += 1
+
+
+@inline
+def span(vertices, triangles, frame, t):
+    """Columns and rows of buckets that the box of a triangle meets."""
+    a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+    low_x = min(vertices[a, 0], vertices[b, 0], vertices[c, 0])
+    high_x = max(vertices[a, 0], vertices[b, 0], vertices[c, 0])
+    low_y = min(vertices[a, 1], vertices[b, 1], vertices[c, 1])
+    high_y = max(vertices[a, 1], vertices[b, 1], vertices[c, 1])
+    return column_of(frame, low_x), column_of(frame, high_x), row_of(frame, low_y), row_of(frame, high_y)
+
+
+@inline
+def side(vertices, a, b, x, y):
+    """Distance of a point from the line through two vertices, positive on its left."""
+    ux, uy = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
+    length = np.sqrt(ux * ux + uy * uy)
+    if length == 0.0:
+        return 0.0
+    # From the nearer end, where the rounding is least.
+    if (x - vertices[a, 0]) * ux + (y - vertices[a, 1]) * uy <= 0.5 * length * length:
+        return (ux * (y - vertices[a, 1]) - uy * (x - vertices[a, 0])) / length
+    return (ux * (y - vertices[b, 1]) - uy * (x - vertices[b, 0])) / length
+
+
+@inline
+def covers(mesh, t, x, y, slack):
+    """Whether a point lies in a triangle or at most `slack` outside each of its lines."""
+    for k in range(3):
+        if side(mesh.vertices, mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3], x, y) < -slack:
+            return False
+    return True
+
+
+@inline
+def find(mesh, weights, x, y, slack):
+    """The triangle at a point, the lightest where there are several; -1 outside the map."""
+    best = -1
+    frame = mesh.frame
+    bucket = row_of(frame, y) * int(frame[3]) + column_of(frame, x)
+    for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+        t = mesh.inside[at]
+        if covers(mesh, t, x, y, slack) and (best < 0 or weights[t] < weights[best]):
+            best = t
+    return best
+
+
+@kernel
+def locate(mesh, weights, points, slack, found):
+    """Write the triangle of each point (q, 2) to `found` (q,) int32; see `find`."""
+    for q in range(points.shape[0]):
+        found[q] = find(mesh, weights, points[q, 0], points[q, 1], slack)
+
+
+@inline
+def clip(mesh, t, ax, ay, bx, by, slack):
+    """Part of the segment from a to b that lies in a triangle, as two shares of it; the first is larger if none is."""
+    first, last = 0.0, 1.0
+    for k in range(3):
+        u, v = mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3]
+        begin = side(mesh.vertices, u, v, ax, ay) + slack
+        end = side(mesh.vertices, u, v, bx, by) + slack
+        if begin < 0.0 and end < 0.0:
+            return 1.0, 0.0
+        if begin < 0.0:
+            first = max(first, begin / (begin - end))
+        elif end < 0.0:
+            last = min(last, begin / (begin - end))
+    return first, last
+
+
+@inline
+def sort(values, count):
+    """Sort the first values in place (insertion: they are few and nearly in order)."""
+    for i in range(1, count):
+        value = values[i]
+        j = i - 1
+        while j >= 0 and values[j] > value:
+            values[j + 1] = values[j]
+            j -= 1
+        values[j + 1] = value
+
+
+@helper
+def envelope(scratch, count, highest, uncovered):
+    """Mean over the segment of the lowest (or highest) weight of the intervals that cover a place."""
+    cuts = scratch.cuts
+    for i in range(count):
+        cuts[2 * i] = scratch.first[i]
+        cuts[2 * i + 1] = scratch.last[i]
+    cuts[2 * count] = 0.0
+    cuts[2 * count + 1] = 1.0
+    sort(cuts, 2 * count + 2)
+    total = 0.0
+    for i in range(2 * count + 1):
+        share = cuts[i + 1] - cuts[i]
+        if share <= 0.0:
+            continue
+        middle = 0.5 * (cuts[i] + cuts[i + 1])
+        best = -1.0
+        for j in range(count):
+            if scratch.first[j] <= middle <= scratch.last[j]:
+                weight = scratch.weight[j]
+                if best < 0.0 or (weight > best if highest else weight < best):
+                    best = weight
+        if best < 0.0:
+            best = uncovered
+            # A gap this narrow is the rounding of a shared edge.
+            if share < 1e-9:
+                continue
+        total += share * best
+    return total
+
+
+@helper
+def segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch):
+    """Cost of a straight segment, infinite through obstacles and off the map; -1 when the scratch is too small."""
+    length = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
+    if length == 0.0:
+        return 0.0
+    frame = mesh.frame
+    count = 0
+    c0, c1 = column_of(frame, min(ax, bx) - slack), column_of(frame, max(ax, bx) + slack)
+    for column in range(c0, c1 + 1):
+        # The rows that the segment passes within this column of buckets.
+        low = frame[0] + column * frame[2] - slack
+        high = low + frame[2] + 2.0 * slack
+        if abs(bx - ax) > 1e-12 * length:
+            s0 = min(max((low - ax) / (bx - ax), 0.0), 1.0)
+            s1 = min(max((high - ax) / (bx - ax), 0.0), 1.0)
+        else:
+            s0, s1 = 0.0, 1.0
+        y0, y1 = ay + s0 * (by - ay), ay + s1 * (by - ay)
+        r0, r1 = row_of(frame, min(y0, y1) - slack), row_of(frame, max(y0, y1) + slack)
+        for row in range(r0, r1 + 1):
+            bucket = row * int(frame[3]) + column
+            for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                t = mesh.inside[at]
+                # A triangle that spans several buckets is counted in the first of them that it shares with the line.
+                first, last = clip(mesh, t, ax, ay, bx, by, slack)
+                if last <= first:
+                    continue
+                known = False
+                for j in range(count):
+                    if scratch.first[j] == first and scratch.last[j] == last and scratch.weight[j] == weights[t]:
+                        known = True
+                        break
+                if known:
+                    continue
+                if count == scratch.first.size - 1:
+                    return -1.0
+                scratch.first[count] = first
+                scratch.last[count] = last
+                scratch.weight[count] = weights[t]
+                count += 1
+    return length * envelope(scratch, count, False, np.inf)

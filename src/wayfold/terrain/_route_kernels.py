@@ -1,0 +1,198 @@
+# mypy: ignore-errors
+"""Graphs of points on a triangulation as search spaces: dual, dual extra, points on edges (003, sections 4.2.4, 4.2.5).
+
+All of them are stored the same way, in compressed rows with a cost for each step, and a query adds two nodes of its
+own, the start and the goal, without touching the stored arrays.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import implements, inline, kernel
+from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
+
+
+class LinkedSpace(NamedTuple):
+    """n stored nodes; node n is the start and node n + 1 the goal of one query."""
+
+    offsets: np.ndarray  # (n + 1,) int64
+    targets: np.ndarray  # (s,) int32
+    costs: np.ndarray  # (s,) float32, infinite where blocked
+    points: np.ndarray  # (n, 2) float64
+    start_nodes: np.ndarray  # (k,) int32, nodes that the start is joined to; n + 1 where it sees the goal itself
+    start_costs: np.ndarray  # (k,) float64
+    goal_costs: np.ndarray  # (n,) float64, scratch: infinite but for nodes that are joined to the goal
+    ends: np.ndarray  # (2, 2) float64, start and goal
+
+
+@implements(slots, LinkedSpace)
+def _(space, node):
+    if node >= space.points.shape[0]:
+        return np.int64(0), np.int64(space.start_nodes.size)
+    return space.offsets[node], space.offsets[node + 1] + 1
+
+
+@implements(target, LinkedSpace)
+def _(space, node, slot):
+    nodes = space.points.shape[0]
+    if node >= nodes:
+        return space.start_nodes[slot]
+    if slot == space.offsets[node + 1]:
+        return np.int32(nodes + 1) if space.goal_costs[node] < np.inf else np.int32(-1)
+    return space.targets[slot]
+
+
+@implements(cost, LinkedSpace)
+def _(space, node, slot, successor):
+    if node >= space.points.shape[0]:
+        return space.start_costs[slot]
+    if slot == space.offsets[node + 1]:
+        return space.goal_costs[node]
+    return np.float64(space.costs[slot])
+
+
+@implements(distance, LinkedSpace)
+def _(space, node, goal):
+    nodes = space.points.shape[0]
+    if node >= nodes:
+        x, y = space.ends[node - nodes, 0], space.ends[node - nodes, 1]
+    else:
+        x, y = space.points[node, 0], space.points[node, 1]
+    return np.sqrt((x - space.ends[1, 0]) ** 2 + (y - space.ends[1, 1]) ** 2)
+
+
+@kernel
+def list_nodes(mesh, edge_of, edge_first, first_edge_node, with_vertices, first_centre, offsets, nodes):
+    """Write the nodes on each triangle one after the other; `offsets` (m + 1,) int64 gets the bounds.
+
+    Nodes are numbered: vertices (if wanted), points on edges in the order of the edges, centres (if `first_centre` is
+    not negative). With an empty `nodes` only the bounds are written.
+    """
+    used = 0
+    for t in range(mesh.triangles.shape[0]):
+        offsets[t] = used
+        for k in range(3):
+            if with_vertices:
+                if nodes.size > 0:
+                    nodes[used] = mesh.triangles[t, k]
+                used += 1
+            edge = edge_of[3 * t + k]
+            for at in range(edge_first[edge], edge_first[edge + 1]):
+                if nodes.size > 0:
+                    nodes[used] = first_edge_node + at
+                used += 1
+        if first_centre >= 0:
+            if nodes.size > 0:
+                nodes[used] = first_centre + t
+            used += 1
+    offsets[mesh.triangles.shape[0]] = used
+
+
+@kernel
+def count_steps(tri_offsets, tri_nodes, counts):
+    """Count, at position node + 1, the steps from each node to the other nodes of its triangles."""
+    for t in range(tri_offsets.size - 1):
+        size = tri_offsets[t + 1] - tri_offsets[t]
+        for at in range(tri_offsets[t], tri_offsets[t + 1]):
+            counts[tri_nodes[at] + 1] += size - 1
+
+
+@kernel
+def fill_steps(tri_offsets, tri_nodes, points, at, targets, lengths, tris):
+    """Write every step: its target, its length and the triangle that it runs through.
+
+    A step along an edge stands there once for each side, so that the lighter side counts. `at` (n,) int64 begins as
+    the row bounds and is moved on.
+    """
+    for t in range(tri_offsets.size - 1):
+        for i in range(tri_offsets[t], tri_offsets[t + 1]):
+            node = tri_nodes[i]
+            for j in range(tri_offsets[t], tri_offsets[t + 1]):
+                if i == j:
+                    continue
+                other = tri_nodes[j]
+                slot = at[node]
+                at[node] += 1
+                targets[slot] = other
+                tris[slot] = t
+                lengths[slot] = np.sqrt(
+                    (points[node, 0] - points[other, 0]) ** 2 + (points[node, 1] - points[other, 1]) ** 2
+                )
+
+
+@kernel
+def link(tri_offsets, tri_nodes, points, weights, ends, places, start_nodes, start_costs, goal_costs):
+    """Join start and goal to the nodes of their triangles; return how many nodes the start is joined to.
+
+    `places` are the triangles of the two `ends`; `goal_costs` must be infinite everywhere before.
+    """
+    count = 0
+    t = places[0]
+    for at in range(tri_offsets[t], tri_offsets[t + 1]):
+        node = tri_nodes[at]
+        start_nodes[count] = node
+        start_costs[count] = weights[t] * apart(points, node, ends[0, 0], ends[0, 1])
+        count += 1
+    if places[0] == places[1]:
+        start_nodes[count] = points.shape[0] + 1
+        start_costs[count] = weights[t] * np.sqrt((ends[0, 0] - ends[1, 0]) ** 2 + (ends[0, 1] - ends[1, 1]) ** 2)
+        count += 1
+    t = places[1]
+    for at in range(tri_offsets[t], tri_offsets[t + 1]):
+        node = tri_nodes[at]
+        goal_costs[node] = weights[t] * apart(points, node, ends[1, 0], ends[1, 1])
+    return count
+
+
+@inline
+def apart(points, node, x, y):
+    """Distance of a node from a place."""
+    return np.sqrt((points[node, 0] - x) ** 2 + (points[node, 1] - y) ** 2)
+
+
+@kernel
+def dual_steps(mesh, weights, points, costs, bends):
+    """Cost of the step across each half-edge, (3 m,) float32, and the vertex at which it bends, -1 for none.
+
+    The step joins the centres of two triangles in a straight line; where that leaves the two triangles it bends at
+    the end of the shared edge that makes it cheaper (Figure 7).
+    """
+    vertices = mesh.vertices
+    for h in range(mesh.twins.size):
+        costs[h] = np.inf
+        bends[h] = -1
+        if mesh.twins[h] < 0:
+            continue
+        t, other = h // 3, mesh.twins[h] // 3
+        k = h - 3 * t
+        a, b = mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3]
+        px, py = points[t, 0], points[t, 1]
+        qx, qy = points[other, 0], points[other, 1]
+        ex, ey = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
+        # Where the line from centre to centre meets the line of the edge, as a share of the edge.
+        cross = ex * (qy - py) - ey * (qx - px)
+        share = ((px - vertices[a, 0]) * (qy - py) - (py - vertices[a, 1]) * (qx - px)) / cross
+        if 0.0 <= share <= 1.0:
+            x, y = vertices[a, 0] + share * ex, vertices[a, 1] + share * ey
+            costs[h] = weights[t] * np.hypot(x - px, y - py) + weights[other] * np.hypot(qx - x, qy - y)
+            continue
+        for v in (a, b):
+            x, y = vertices[v, 0], vertices[v, 1]
+            total = weights[t] * np.hypot(x - px, y - py) + weights[other] * np.hypot(qx - x, qy - y)
+            if total < costs[h]:
+                costs[h] = total
+                bends[h] = v
+
+
+@kernel
+def step_triangles(offsets, targets, costs, tris, nodes, out):
+    """The triangle through which the cheapest step leads between each two consecutive nodes."""
+    for i in range(nodes.size - 1):
+        best = np.inf
+        out[i] = -1
+        for slot in range(offsets[nodes[i]], offsets[nodes[i] + 1]):
+            if targets[slot] == nodes[i + 1] and costs[slot] < best:
+                best = costs[slot]
+                out[i] = tris[slot]

@@ -1,0 +1,250 @@
+"""What terrains are made from: checked regions, GeoJSON features, cells of rasters and maps, meshes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.errors import FormatError, GeometryError, ParameterError
+from wayfold.formats import load_geojson, load_map
+from wayfold.terrain._subdivision import triangulate
+
+Array = NDArray[np.float64]
+Kinds = tuple[NDArray[Any], tuple[str, ...], Array]
+
+
+def check_weight(weight: Any, name: str) -> float:
+    """A weight above 0; infinity is an obstacle."""
+    try:
+        value = float(weight)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a number above 0 or infinity, not {weight!r}") from None
+    if not value > 0:
+        raise ParameterError(f"{name} must be above 0 (infinity for an obstacle), not {value}")
+    return value
+
+
+def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], Array]:
+    """Polygons, the kind of each, and the name and weight of each kind."""
+    shapes: list[Any] = []
+    kinds: list[int] = []
+    names: dict[str, int] = {}
+    weights: list[float] = []
+    for number, region in enumerate(regions):
+        if not isinstance(region, (tuple, list)) or len(region) not in (2, 3):
+            raise ParameterError(f"region {number} must be (polygon, weight) or (polygon, weight, name)")
+        shape = region[0]
+        if getattr(shape, "geom_type", None) not in ("Polygon", "MultiPolygon"):
+            raise ParameterError(
+                f"region {number} must have a shapely Polygon or MultiPolygon, not {type(shape).__name__}"
+            )
+        weight = check_weight(region[1], f"the weight of region {number}")
+        name = str(region[2]) if len(region) == 3 and region[2] is not None else f"{weight:g}"
+        if not np.isfinite(shapely.get_coordinates(shape)).all():
+            raise GeometryError(f"region {number} has a coordinate that is not finite")
+        if not shape.is_valid:
+            raise GeometryError(f"region {number} is not a valid polygon: {shapely.is_valid_reason(shape)}")
+        if not shape.area > 0:
+            raise GeometryError(f"region {number} has no area")
+        kind = names.setdefault(name, len(names))
+        if kind == len(weights):
+            weights.append(weight)
+        elif weights[kind] != weight:
+            raise ParameterError(
+                f"region {number} gives {name!r} the weight {weight:g}, an earlier one {weights[kind]:g}: "
+                "use another name"
+            )
+        for part in shapely.get_parts(shape):
+            shapes.append(shapely.force_2d(part))
+            kinds.append(kind)
+    if not shapes:
+        raise ParameterError("a terrain needs at least one region")
+    return np.array(shapes, object), np.array(kinds), tuple(names), np.array(weights)
+
+
+def check_bounds(bounds: Sequence[float] | None, shapes: NDArray[Any]) -> tuple[float, float, float, float]:
+    """The map's rectangle: the one given, or the box around all shapes."""
+    if bounds is None:
+        low_x, low_y, high_x, high_y = (float(value) for value in shapely.total_bounds(shapes))
+    else:
+        if len(bounds) != 4:
+            raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {bounds!r}")
+        low_x, low_y, high_x, high_y = (_check.number(value, "bounds") for value in bounds)
+    if not (low_x < high_x and low_y < high_y):
+        raise ParameterError(f"bounds must enclose an area, not {(low_x, low_y, high_x, high_y)}")
+    return low_x, low_y, high_x, high_y
+
+
+def geojson_regions(
+    file: str | os.PathLike[str], weight: str, name: str, weights: Mapping[str, float]
+) -> list[tuple[Any, float, str | None]]:
+    """Regions from the features of a GeoJSON file."""
+    regions = []
+    for number, feature in enumerate(load_geojson(file)):
+        label = feature.properties.get(name)
+        if weight in feature.properties:
+            value = feature.properties[weight]
+            value = np.inf if value is None else value
+        elif isinstance(label, str) and label in weights:
+            value = weights[label]
+        else:
+            raise FormatError(
+                f"polygon {number} has no property {weight!r}, and no weight is given for {label!r}", file
+            )
+        if isinstance(value, (bool, str)):
+            raise FormatError(f"polygon {number}: the property {weight!r} must be a number, not {value!r}", file)
+        regions.append((feature.polygon, check_weight(value, f"{file}: the weight of polygon {number}"), label))
+    return regions
+
+
+def check_raster(weights: ArrayLike) -> Array:
+    """A (rows, columns) array of weights above 0."""
+    try:
+        array = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("weights must be an array of numbers of shape (rows, columns)") from None
+    if array.ndim != 2 or not array.size:
+        raise ParameterError(f"weights must have shape (rows, columns) with at least one cell, not {array.shape}")
+    bad = ~(array > 0)
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise ParameterError(
+            f"the weight of cell ({row}, {column}) must be above 0 (infinity for an obstacle), not {array[row, column]}"
+        )
+    return array
+
+
+def movingai_cells(file: str | os.PathLike[str], weights: Mapping[str, float]) -> Kinds:
+    """Kinds of the cells of a MovingAI map, with the letters as names."""
+    world = load_map(file)
+    letters, cells = np.unique(world.cells, return_inverse=True)
+    names = tuple(chr(letter) for letter in letters)
+    if world.weighted:
+        usual = {chr(ord("A") + k): 1.0 + k for k in range(26)} | {".": 1.0, "T": np.inf, "@": np.inf}
+    else:
+        usual = {".": 1.0, "G": 1.0, "S": 1.0, "W": 4.0}
+    for name in weights:
+        if name not in names:
+            raise ParameterError(f"the map has no cells {name!r}: it has {' '.join(names)}")
+    values = [check_weight(weights.get(name, usual.get(name, np.inf)), f"weight of {name!r}") for name in names]
+    return cells.reshape(world.cells.shape), names, np.array(values)
+
+
+def height_cells(
+    heights: ArrayLike,
+    cover: ArrayLike,
+    weights: Mapping[int, float] | Sequence[float],
+    cell: float,
+    names: Sequence[str] | None,
+    steepest: float,
+    water: float | None,
+    slope_classes: int,
+) -> Kinds:
+    """Kinds of cells by land cover and slope."""
+    kinds = np.asarray(cover)
+    if kinds.ndim != 2 or not kinds.size or kinds.dtype.kind not in "iu" or kinds.min() < 0:
+        raise ParameterError("cover must be whole numbers from 0 on, of shape (rows, columns)")
+    z = np.asarray(heights, np.float64)
+    if z.shape != (kinds.shape[0] + 1, kinds.shape[1] + 1) or not np.isfinite(z).all():
+        raise ParameterError(
+            f"heights must be finite, of shape {(kinds.shape[0] + 1, kinds.shape[1] + 1)}, not {z.shape}"
+        )
+    side = _check.number(cell, "cell", low=0.0, open_low=True)
+    limit = _check.number(steepest, "steepest", low=0.0, high=90.0)
+    classes = _check.whole(slope_classes, "slope_classes", low=1, high=32)
+    east = (z[:-1, 1:] + z[1:, 1:] - z[:-1, :-1] - z[1:, :-1]) / (2 * side)
+    north = (z[1:, :-1] + z[1:, 1:] - z[:-1, :-1] - z[:-1, 1:]) / (2 * side)
+    stretch = np.sqrt(1 + east * east + north * north)
+    most = 1 / np.cos(np.radians(min(limit, 89.9)))
+    step = np.clip(np.round((stretch - 1) / (most - 1 + 1e-12) * classes).astype(int), 0, classes)
+    factor = 1 + np.arange(classes + 1) / classes * (most - 1)
+    blocked = stretch > most
+    if water is not None:
+        middle = (z[:-1, :-1] + z[1:, :-1] + z[:-1, 1:] + z[1:, 1:]) / 4
+        blocked |= middle < _check.number(water, "water")
+    used, number = np.unique(np.where(blocked, -1, kinds.astype(np.int64) * (classes + 1) + step), return_inverse=True)
+    labels, values = [], []
+    for code in used:
+        if code < 0:
+            labels.append("blocked")
+            values.append(np.inf)
+            continue
+        kind, slope = divmod(int(code), classes + 1)
+        try:
+            weight = weights[kind]
+        except (KeyError, IndexError):
+            raise ParameterError(f"there is no weight for land cover {kind}") from None
+        label = f"cover {kind}" if names is None else names[kind]
+        labels.append(f"{label}, slope {slope}" if slope else label)
+        values.append(check_weight(weight, f"weight of {label!r}") * factor[slope])
+    return number.reshape(kinds.shape), tuple(labels), np.array(values)
+
+
+def triangulate_cells(
+    cells: NDArray[Any], side: float, origin: tuple[float, float]
+) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
+    """Triangles of the areas of like cells, with corners only where their outlines turn or meet."""
+    rows, columns = cells.shape
+    framed = np.full((rows + 2, columns + 2), -1, np.int64)
+    framed[1:-1, 1:-1] = cells
+    across = framed[1:, 1:-1] != framed[:-1, 1:-1]  # (rows + 1, columns): a border below cell row r
+    along = framed[1:-1, 1:] != framed[1:-1, :-1]  # (rows, columns + 1): a border left of column c
+    level = np.zeros((rows + 1, columns + 2), np.bool_)
+    level[:, 1:-1] = across
+    upright = np.zeros((rows + 2, columns + 1), np.bool_)
+    upright[1:-1] = along
+    # A lattice point is a corner unless its outline goes straight through it.
+    west, east = level[:, :-1], level[:, 1:]
+    south, north = upright[:-1], upright[1:]
+    corner = (west | east | south | north) & ~((west & east & ~south & ~north) | (south & north & ~west & ~east))
+    segments = [*_runs(across, corner, False), *_runs(along.T, corner.T, True)]
+    lines = shapely.linestrings(np.concatenate(segments) * side + np.asarray(origin, float))
+
+    vertices, triangles, places = triangulate(shapely.multilinestrings(lines))
+    where = np.floor((places - np.asarray(origin, float)) / side).astype(int)
+    column, row = np.clip(where[:, 0], 0, columns - 1), np.clip(where[:, 1], 0, rows - 1)
+    return vertices, triangles, cells[row, column].astype(np.int32)
+
+
+def _runs(border: NDArray[np.bool_], corner: NDArray[np.bool_], turned: bool) -> list[Array]:
+    """Straight runs of border between corners, each as two lattice points (x, y), (y, x) when `turned`."""
+    found = []
+    for line in np.flatnonzero(border.any(axis=1)):
+        edge, stop = border[line], corner[line]
+        begins = np.flatnonzero(edge & (stop[:-1] | ~np.append(False, edge[:-1])))
+        ends = np.flatnonzero(edge & (stop[1:] | ~np.append(edge[1:], False))) + 1
+        ends_of = np.stack([begins, ends], axis=1).astype(float)
+        level = np.full_like(ends_of, float(line))
+        found.append(np.stack([level, ends_of] if turned else [ends_of, level], axis=-1))
+    return found
+
+
+def mesh_regions(
+    mesh: Any, weights: Mapping[str, float] | Sequence[float], default: float
+) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...], Array]:
+    """Triangles of a mesh seen from above as polygons, and their materials with weights."""
+    usual = check_weight(default, "default")
+    materials = np.zeros(len(mesh), np.int32) if mesh.materials is None else mesh.materials
+    count = int(materials.max()) + 1
+    names = [*mesh.material_names[:count], *(f"material {k}" for k in range(len(mesh.material_names), count))]
+    if isinstance(weights, Mapping):
+        unknown = sorted(set(weights) - set(names))
+        if unknown:
+            raise ParameterError(f"the mesh has no material {unknown[0]!r}: choose from {', '.join(names[:20])}")
+        given = [weights.get(name, usual) for name in names]
+    else:
+        given = [*weights, *([usual] * count)][:count]
+    values = np.array([check_weight(weight, f"weight of {name!r}") for name, weight in zip(names, given, strict=True)])
+    corners = mesh.vertices[mesh.triangles][:, :, :2]
+    side, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    real = side[:, 0] * other[:, 1] != side[:, 1] * other[:, 0]
+    if not real.any():
+        raise GeometryError("no triangle of the mesh has an area seen from above")
+    rings = corners[real][:, [0, 1, 2, 0]]
+    return shapely.polygons(rings), materials[real], tuple(names), values

@@ -1,0 +1,121 @@
+"""From painted polygons to triangles: noding, faces, constrained Delaunay triangulation (003, section 4.2.2).
+
+All outlines are noded together first, so that neighbouring faces share every corner; each face is then triangulated
+by itself and belongs to the polygon that was painted last over it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from wayfold.errors import GeometryError
+from wayfold.terrain import _kernels
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+UNPAINTED = -1
+_SNAP = 2.0**-40  # of the extent: slivers about as thin as this come from rounding and are closed
+_BUCKETS = 1.0  # buckets a triangle
+
+
+def paint(shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None) -> tuple[Array, Ints, Ints]:
+    """Vertices, triangles and the number of the topmost shape (or UNPAINTED) of each triangle.
+
+    Parameters
+    ----------
+    shapes : array of shapely polygons
+        Valid, with area; later ones lie over earlier ones.
+    bounds : (4,), optional
+        A rectangle that is covered whether it is painted or not; what lies outside of it is cut off.
+    """
+    lines = shapely.boundary(shapes)
+    if bounds is not None:
+        frame = shapely.box(*bounds)
+        lines = np.append(shapely.intersection(lines, frame), shapely.boundary(frame))
+    extent = shapely.total_bounds(lines)
+    size = float(max(extent[2] - extent[0], extent[3] - extent[1]))
+    vertices, triangles, places = triangulate(shapely.union_all(lines))
+    if _thinnest(vertices, triangles) < 4 * _SNAP * size:
+        snapped = triangulate(shapely.union_all(lines, grid_size=_SNAP * size))
+        if _thinnest(*snapped[:2]) > _thinnest(vertices, triangles):
+            vertices, triangles, places = snapped
+    owners = _owners(shapes, places)
+    inside = np.ones(len(owners), np.bool_) if bounds is not None else owners != UNPAINTED
+    if not inside.any():
+        raise GeometryError("the regions cover no area")
+    return vertices, triangles[inside], owners[inside]
+
+
+def triangulate(linework: Any) -> tuple[Array, Ints, Array]:
+    """Triangles of the faces between noded lines, and a point inside the face of each triangle."""
+    faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(linework)))
+    if not len(faces):
+        raise GeometryError("the regions enclose no area")
+    places = shapely.get_coordinates(shapely.point_on_surface(faces))
+    plain = (shapely.get_num_coordinates(faces) == 4) & (shapely.get_num_interior_rings(faces) == 0)
+    corners = [shapely.get_coordinates(faces[plain]).reshape(-1, 4, 2)[:, :3]]
+    owner = [np.flatnonzero(plain)]
+    rest = np.flatnonzero(~plain)
+    if len(rest):
+        pieces, at = shapely.get_parts(shapely.constrained_delaunay_triangles(faces[rest]), return_index=True)
+        corners.append(shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3])
+        owner.append(rest[at])
+    points = np.concatenate(corners)
+    number = np.concatenate(owner)
+    order = np.argsort(number, kind="stable")
+    points, number = points[order], number[order]
+    vertices, inverse = np.unique(points.reshape(-1, 2), axis=0, return_inverse=True)
+    triangles = inverse.reshape(-1, 3).astype(np.int32)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    turn = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    triangles[turn < 0] = triangles[turn < 0][:, ::-1]
+    real = turn != 0
+    return np.ascontiguousarray(vertices), np.ascontiguousarray(triangles[real]), places[number[real]]
+
+
+def _owners(shapes: NDArray[Any], places: Array) -> Ints:
+    """The last shape that covers each place, UNPAINTED where none does."""
+    unique, inverse = np.unique(places, axis=0, return_inverse=True)
+    point, shape = shapely.STRtree(shapes).query(shapely.points(unique), predicate="intersects")
+    owners = np.full(len(unique), UNPAINTED, np.int32)
+    np.maximum.at(owners, point, shape.astype(np.int32))
+    return owners[inverse.ravel()]
+
+
+def _thinnest(vertices: Array, triangles: Ints) -> float:
+    """The least height of any triangle."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    turn = np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
+    longest = np.max([np.hypot(*(p - q).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    return float((turn / longest).min())
+
+
+def connect(vertices: Array, triangles: Ints) -> _kernels.Triangulation:
+    """Half-edges and buckets of a triangulation."""
+    count = len(triangles)
+    begins = triangles.ravel().astype(np.int64)
+    ends = triangles[:, [1, 2, 0]].ravel().astype(np.int64)
+    key = begins * len(vertices) + ends
+    order = np.argsort(key)
+    if (np.diff(key[order]) == 0).any():
+        raise GeometryError("triangles overlap: an edge has two triangles on the same side")
+    back = ends * len(vertices) + begins
+    place = np.minimum(np.searchsorted(key[order], back), key.size - 1)
+    twins = np.where(key[order][place] == back, order[place], -1).astype(np.int32)
+
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    size = np.maximum(high - low, 1e-300)
+    bucket = max(float(np.sqrt(size[0] * size[1] / (_BUCKETS * count))), float(size.max()) / 30_000)
+    columns, rows = (int(np.ceil(side / bucket)) for side in size)
+    frame = np.array([low[0], low[1], bucket, columns, rows], np.float64)
+    bounds = np.zeros(columns * rows + 1, np.int64)
+    _kernels.count_in_buckets(vertices, triangles, frame, bounds)
+    np.cumsum(bounds, out=bounds)
+    inside = np.empty(int(bounds[-1]), np.int32)
+    _kernels.fill_buckets(vertices, triangles, frame, bounds[:-1].copy(), inside)
+    return _kernels.Triangulation(vertices, triangles, twins, bounds, inside, frame)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive_terrain as naive
+from tests.terrain.worlds import random_ends, random_regions
+from wayfold import Status, Terrain
+
+pytestmark = pytest.mark.kernels
+
+GRAPHS = ("refined", "dual", "dual-extra", "grid", "steiner")
+OPTIONS = {"cell": 6.0, "epsilon": 2000.0}
+
+
+def world(seed, obstacles=0.3):
+    regions = random_regions(seed, count=5, obstacles=obstacles)
+    terrain = Terrain(regions or [(shapely.box(0, 0, 9, 9), 1.0)], default=2.0, bounds=(0, 0, 100, 100))
+    return terrain, random_ends(terrain, seed)
+
+
+def parts(terrain):
+    polygons = shapely.polygons(terrain.vertices[terrain.triangles][:, [0, 1, 2, 0]])
+    blocked = np.isinf(terrain.triangle_weights)
+    return polygons, shapely.union_all(polygons[blocked])
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.sampled_from(GRAPHS), st.floats(0.2, 4.0))
+def test_a_disc_keeps_its_radius_from_obstacles_and_costs_the_highest_weight_under_it(seed, graph, radius):
+    terrain, ends = world(seed)
+    path = terrain.path(*ends, graph=graph, radius=radius, **OPTIONS)
+    if not path:
+        assert path.status is Status.UNREACHABLE
+        return
+    polygons, blocked = parts(terrain)
+    line = shapely.LineString(path.points[:, :2])
+    if not blocked.is_empty:
+        assert shapely.distance(line, blocked) >= radius * (1 - 1e-6)
+    sampled = naive.disc_cost(polygons, terrain.triangle_weights, path.points, radius)
+    assert path.cost == pytest.approx(sampled, rel=0.03)
+    assert path.cost == pytest.approx(terrain.cost(path.points, radius=radius), rel=1e-9)
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 10_000), st.sampled_from(GRAPHS))
+def test_costs_rise_with_the_radius_and_radius_0_is_a_point(seed, graph):
+    terrain, ends = world(seed)
+    costs = [terrain.path(*ends, graph=graph, radius=radius, **OPTIONS).cost for radius in (0.0, 0.5, 1.5, 4.0)]
+    assert costs[0] == terrain.path(*ends, graph=graph, **OPTIONS).cost
+    for narrow, wide in itertools.pairwise(costs):
+        # A grown terrain has polygons for arcs; ways along edges are moved by the radius in a Steiner graph.
+        slack = {"refined": 5e-3, "steiner": 5e-2}.get(graph, 1e-6)
+        assert wide >= narrow * (1 - slack)
+    assert min(costs[1:]) >= costs[0] * (1 - 5e-3)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_a_gap_narrower_than_the_disc_is_not_used(graph):
+    wall = shapely.box(9, 0, 11, 20).difference(shapely.box(9, 9, 11, 11))
+    terrain = Terrain([(shapely.box(0, 0, 20, 20), 1.0), (wall, np.inf)])
+    ends = (5, 10), (15, 10)
+    if graph in ("refined", "grid"):  # the others may have no line through the middle of the gap
+        assert terrain.path(*ends, graph=graph, radius=0.9, cell=0.5, nodes="corners").found
+    assert terrain.path(*ends, graph=graph, radius=1.1, cell=0.5, epsilon=50.0).status is Status.UNREACHABLE
+
+
+def test_a_disc_pays_for_what_it_touches_before_its_centre_does():
+    terrain = Terrain([(shapely.box(0, 0, 10, 4), 1.0), (shapely.box(10, 0, 20, 4), 3.0)])
+    line = [(5, 2), (15, 2)]
+    assert terrain.cost(line) == pytest.approx(5 + 15)
+    assert terrain.cost(line, radius=1.0) == pytest.approx(4 + 18, rel=1e-8)
