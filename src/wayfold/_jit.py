@@ -142,6 +142,11 @@ def helper(function):
     return numba.njit(_nrt=False, **_OPTIONS)(function)
 
 
+def helper_with_memory(function):
+    """Compile a function that only kernels with memory call, and that creates arrays itself."""
+    return numba.njit(**_OPTIONS)(function)
+
+
 def _compiled(function, **options):
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
     # Without a folder to cache in (a read-only install without a home) kernels are compiled in every process.

@@ -169,8 +169,15 @@ def check_cut(cut: Decomposition, level: str) -> None:
         raise WrongAnswerError(f"{cut.method} on {level}: coverage {cut.coverage}, overlap {cut.overlap}")
 
 
-def check_flood_fill(cut: Decomposition, free: NDArray[np.bool_]) -> None:
-    """Raise unless cells of a grid are connected in the decomposition exactly when a flood fill connects them."""
+def check_flood_fill(cut: Decomposition) -> None:
+    """Raise unless the cells of a plan made of cells are connected exactly when a flood fill connects them."""
+    corners = shapely.get_coordinates(cut.plan.free)
+    if (corners != np.floor(corners)).any() or not cut.plan.is_axis_aligned or (corners < 0).any():
+        return
+    width, height = corners.max(axis=0).astype(int)
+    row, column = np.indices((height, width))
+    centres = np.column_stack([column.ravel() + 0.5, row.ravel() + 0.5])
+    free = cut.plan.contains(centres).reshape(height, width)
     labels = DenseGrid(free).components[free]
     y, x = np.nonzero(free)
     found = cut.graph.components()[cut.locate(np.column_stack([x + 0.5, y + 0.5]))]
@@ -193,6 +200,8 @@ def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], N
             cuts[method] = plan.decompose(method)
             seconds[method] = time.perf_counter() - begin
             check_cut(cuts[method], name)
+            if method != "space-filling":
+                check_flood_fill(cuts[method])
         pairs = routes(cuts, count, seed=1)
         for method, cut in cuts.items():
             raw = [cut.path(a, b, smooth=False) for a, b in pairs]

@@ -70,24 +70,29 @@ def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float)
     low, high = mesh.corners[:, :, 2].min(axis=1), mesh.corners[:, :, 2].max(axis=1)
     slope = np.cos(np.radians(who.slope))
     ground = (mesh.normals[:, 2] >= slope) & (low >= height - who.climb) & (high <= height + who.climb)
-    floor = _shadow(mesh.corners[ground])
+    grid = _grid(who)
+    floor = _shadow(mesh.corners[ground], grid)
     if floor.area == 0.0:
         raise GeometryError(f"the mesh has no ground within {who.climb:g} of the height {height:g}")
     bottom, top = height + who.climb, height + who.height
     obstacles = _solids(mesh, [bottom + part * (top - bottom) for part in _CUTS], thickness)
     # What is not upright and lies between step and head is in the way as well: ramps, tables, low ceilings.
     lying = (np.abs(mesh.normals[:, 2]) > 1e-3) & (high > bottom) & (low < top)
-    shadow = _shadow(_between(mesh.corners[lying], bottom, top))
-    solid = shapely.union_all([*obstacles, shadow])
+    shadow = _shadow(_between(mesh.corners[lying], bottom, top), grid)
+    solid = shapely.union_all([*obstacles, shadow], grid_size=grid)
     blocks = [part for part in shapely.get_parts(solid) if part.geom_type == "Polygon" and part.area > 0.0]
     return FloorPlan(floor, blocks, height=height)
 
 
-def _shadow(corners: Iterable[NDArray[np.float64]]) -> Any:
-    """The union of triangles (or of rings of corners) seen from above."""
+def _grid(who: Agent) -> float:
+    """What slices are rounded to: a thousandth of an agent's radius or less. It closes slits between solids."""
+    return float(2.0 ** np.floor(np.log2(max(who.radius, 1e-3 * who.height) / 1000.0)))
+
+
+def _shadow(corners: Iterable[NDArray[np.float64]], grid: float) -> Any:
+    """The union of triangles (or of rings of corners) seen from above, rounded to a grid."""
     flat = [ring[:, :2] for ring in corners]
     parts = [part for part in map(shapely.Polygon, flat) if part.area > 0.0]
-    grid = 2.0 ** (np.frexp(np.abs(np.concatenate([*flat, np.ones((1, 2))])).max())[1] - 30)
     whole = shapely.union_all([part if part.is_valid else part.buffer(0.0) for part in parts], grid_size=grid)
     areas = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
     return shapely.MultiPolygon(areas)
@@ -231,11 +236,11 @@ def _transitions(mesh: Mesh, who: Agent, planes: list[float], floors: list[Floor
     shapes = np.array([shapely.Polygon(corners[:, :2]) for corners in mesh.corners[faces]], dtype=object)
     found = []
     for group in _joined(shapes, low[faces], high[faces], who.climb):
-        area = _shadow(mesh.corners[faces[group]])
+        area = _shadow(mesh.corners[faces[group]], _grid(who))
         # A floor reaches a step above and below its plane, and from there it is one more step to the stairs.
         bottom, top = low[faces[group]].min() - 2.0 * who.climb, high[faces[group]].max() + 2.0 * who.climb
         near = [k for k, plane in enumerate(planes) if bottom <= plane <= top]
-        reached = tuple(k for k in near if floors[k].free.dwithin(area, 1e-6))
+        reached = tuple(k for k in near if floors[k].free.dwithin(area, _grid(who)))
         if len(reached) < 2:
             continue
         # Floors own what they cover: the transition is what is left between them.

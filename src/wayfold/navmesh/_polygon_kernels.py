@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold._jit import helper_with_memory, inline, kernel_with_memory
 from wayfold.navmesh._contour_kernels import _kept_after
 
 
@@ -274,7 +274,7 @@ def _take(code, edge, twin, tag, bridge_edge, cuts):
             twin[other] = edge
 
 
-@kernel_with_memory
+@helper_with_memory
 def _merge(x, y, corner, following, leading, twin, triangles, most_corners):
     """Take out inner edges, longest first, wherever the polygon stays convex; return the face of each edge.
 
@@ -326,7 +326,7 @@ def _merge(x, y, corner, following, leading, twin, triangles, most_corners):
     return face
 
 
-@kernel_with_memory
+@helper_with_memory
 def _collect(corner, following, twin, tag, face, face_region, triangles):
     """Polygons from half-edges, numbered by their first triangle."""
     count = 3 * triangles

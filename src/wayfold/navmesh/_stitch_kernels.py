@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold._jit import helper_with_memory, inline, kernel_with_memory
 from wayfold.graph._kernels import find_root
 
 
@@ -55,7 +55,7 @@ def _before(doors, a, b):
     return doors[a, 1] < doors[b, 1] or (doors[a, 1] == doors[b, 1] and doors[a, 2] < doors[b, 2])
 
 
-@kernel_with_memory
+@helper_with_memory
 def _match(parts, columns, rows):
     """Pairs of edges that share a stretch of border: (k, 4) int32, edge in the lower tile, in the other, low, high.
 
@@ -204,7 +204,7 @@ def stitch(parts, columns, rows):
     return _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, x, y, z)
 
 
-@kernel_with_memory
+@helper_with_memory
 def _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, x, y, z):
     """The polygons with their split edges, and only the vertices that they use."""
     polygons = parts.kinds.size
