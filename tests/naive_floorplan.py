@@ -43,13 +43,14 @@ def is_convex(region, tolerance):
 def touching_pairs(regions, least):
     """Pairs of regions and the length of border they share, where it is longer than `least`.
 
-    A border is shared where both run within 1e-5 of `least` of each other.
+    A border is shared where both run within 1e-6 of `least` of each other; wider, and the edges of a sharp wedge would
+    count as shared.
     """
     pairs = {}
     tree = shapely.STRtree(regions)
-    for a, b in zip(*tree.query(regions, predicate="dwithin", distance=least * 1e-5), strict=True):
+    for a, b in zip(*tree.query(regions, predicate="dwithin", distance=least * 1e-6), strict=True):
         if a < b:
-            shared = regions[a].exterior.intersection(regions[b].exterior.buffer(least * 1e-5, cap_style="flat"))
+            shared = regions[a].exterior.intersection(regions[b].exterior.buffer(least * 1e-6, cap_style="flat"))
             length = max((part.length for part in shapely.get_parts(shared)), default=0.0)
             if length > least:
                 pairs[int(a), int(b)] = length

@@ -62,8 +62,8 @@ def violations(corners, p, q, motion, agent, lift):
             found.append(f"only {away.min():.3f} m free")
         if motion != 2:
             for rise in np.linspace(0, max(0.0, agent.height - agent.radius - lift), 3)[1:]:
-                if closest(s + (0, 0, rise), near)[0].min() <= agent.radius - slack:
-                    found.append("no room for the height")
+                if closest(s + np.array([0.0, 0.0, rise]), near)[0].min() <= agent.radius - slack:
+                    found.append("no room for the height")  # noqa: PERF401
         if motion == 1:
             heights, cosines = below(s, near)
             if not len(heights):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -90,7 +91,7 @@ def test_theorem_1_and_2_a_path_exists_exactly_when_a_subregion_path_does(world,
     steps = {(a, b) for a, b, step in triples if math.isfinite(step)}
     nodes = path.nodes.tolist()
     assert (nodes[0], nodes[-1]) == (start, goal)
-    assert all(step in steps for step in zip(nodes, nodes[1:], strict=False))
+    assert all(step in steps for step in itertools.pairwise(nodes))
 
 
 @given(edge_lists(directed=False), motion_sets, shapes, st.data())

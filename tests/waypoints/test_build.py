@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -105,7 +106,7 @@ def test_smoothing_shortens_a_path_and_keeps_it_legal():
         lift = waypoints.surroundings.body.lift
         kinds = [int(motion) for motion in Motion if motion & motions]
         inner = smooth.points[1:-1]
-        for p, q in zip(inner, inner[1:], strict=False):
+        for p, q in itertools.pairwise(inner):
             assert any(not naive_waypoints.violations(corners, p, q, kind, AGENT, lift) for kind in kinds)
 
 

@@ -25,7 +25,6 @@ def yard():
     """Ground with a tower, a low kerb, a ramp up to a platform, and a wall with a door."""
     wall = [box((20, 20, -1), (29, 20.5, 5)), box((30.5, 20, -1), (40, 20.5, 5)), box((29, 20, 2.6), (30.5, 20.5, 5))]
     ramp = Mesh([(4, 26, 0), (10, 26, 3), (10, 30, 3), (4, 30, 0)], [(0, 1, 2), (0, 2, 3)])
-    return Mesh.concatenate(
-        [ground(), box((8, 8, -1), (16, 16, 12)), box((2, 20, -1), (14, 20.4, 0.3)), *wall, ramp]
-        + [box((10, 26, -1), (18, 30, 3)), box((20, 20.5, 5), (40, 40, 5.4))]
-    )
+    platform, roof = box((10, 26, -1), (18, 30, 3)), box((20, 20.5, 5), (40, 40, 5.4))
+    tower, kerb = box((8, 8, -1), (16, 16, 12)), box((2, 20, -1), (14, 20.4, 0.3))
+    return Mesh.concatenate([ground(), tower, kerb, *wall, ramp, platform, roof])

@@ -110,3 +110,15 @@ def check_writable(file: Path, endings: Sequence[str]) -> None:
         raise ParameterError(f"{file} must end in {', '.join(endings)}")
     if not file.parent.is_dir():
         raise ParameterError(f"the folder of {file} does not exist")
+
+
+def parse_weights(text: str | None) -> dict[str, float]:
+    """Weights from ``name=number`` parts with commas between them; ``inf`` is an obstacle."""
+    weights: dict[str, float] = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError:
+            raise ParameterError(f"weights must be name=number, such as road=1,swamp=8, not {part!r}") from None
+    return weights

@@ -51,50 +51,74 @@ def demo(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold build arena.map arena.wayfold[/]   |   "
-    "[cyan]wayfold build arena.map graph.wayfold --map graph[/]   |   "
     "[cyan]wayfold build sample:city city.obj[/]   |   "
     "[cyan]wayfold build arena.map fast.wayfold --accelerate hierarchy[/]   |   "
-    "[cyan]wayfold build level.obj level.wayfold --map sparse-grid --cell 0.3 --up y[/]"
+    "[cyan]wayfold build level.obj level.wayfold --map navmesh --up y --radius 0.6[/]   |   "
+    "[cyan]wayfold build sample:rooms rooms.wayfold --map floorplan --method deaccon[/]   |   "
+    "[cyan]wayfold build land.geojson land.wayfold --map terrain --weights road=1,swamp=8[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A MovingAI .map, a mesh or .bsp file, or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="A .map, .mesh, .geojson, mesh or .bsp file, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
-    map_kind: Annotated[str | None, typer.Option("--map", help="dense-grid (default), sparse-grid or graph.")] = None,
+    map_kind: Annotated[
+        str | None,
+        typer.Option("--map", help="dense-grid (default), sparse-grid, graph, navmesh, floorplan or terrain."),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
-    accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
-    merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
-    levels: Annotated[int, typer.Option(min=1, max=16, help="At most so many levels.")] = 4,
-    sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sparse grid's sectors, cells.")] = 16,
-    cell: Annotated[float, typer.Option(help="Side of a sparse grid's cells on a mesh, metres.")] = 0.5,
+    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
     radius: Annotated[float, typer.Option(help="Radius of who walks on a mesh, metres.")] = 0.4,
     height: Annotated[float, typer.Option(help="Its height, metres.")] = 1.8,
     climb: Annotated[float, typer.Option(help="Its highest step, metres.")] = 0.5,
     slope: Annotated[float, typer.Option(help="Steepest ground that it walks on, degrees.")] = 45.0,
-    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
+    cell: Annotated[
+        float | None, typer.Option(help="Side of the cells laid over a mesh, metres: sparse-grid 0.5, navmesh 0.3.")
+    ] = None,
+    cell_height: Annotated[float, typer.Option(help="Height of a voxel, metres (navmesh).")] = 0.2,
+    tile: Annotated[int | None, typer.Option(help="Side of a tile in voxels; 0 for one tile (navmesh).")] = None,
+    keep: Annotated[str, typer.Option(help="Which islands stay: all or largest (navmesh).")] = "all",
+    sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sector in cells (sparse-grid).")] = 16,
+    method: Annotated[
+        str | None, typer.Option(help="deaccon (default), space-filling or hertel-mehlhorn (floorplan).")
+    ] = None,
+    plane: Annotated[
+        float | None, typer.Option(help="Height at which a mesh is cut; all floors by default (floorplan).")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the regions into this file (floorplan).")] = None,
+    weights: Annotated[str | None, typer.Option(help="By name: road=1,swamp=8,rock=inf (terrain).")] = None,
+    default: Annotated[float | None, typer.Option(help="Weight where there is no region (terrain).")] = None,
+    accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
+    merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
+    levels: Annotated[int, typer.Option(min=1, max=16, help="At most so many levels (hierarchy).")] = 4,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Turn a map file or a sample into a file that `path` and `info` open at once."""
     from wayfold.agent import Agent
-    from wayfold.cli.build import run
+    from wayfold.cli.build import Request, run
 
-    run(
+    request = Request(
         source,
-        out,
-        map_kind,
-        seed,
-        size,
-        json,
+        Agent(radius, height, climb, slope),
+        seed=seed,
+        size=size,
+        up=up,
         accelerate=accelerate,
         merge=merge,
         levels=levels,
-        quiet=quiet,
         sector=sector,
         cell=cell,
-        agent=Agent(radius, height, climb, slope),
-        up=up,
+        cell_height=cell_height,
+        tile=tile,
+        keep=keep,
+        method=method,
+        plane=plane,
+        weights=weights,
+        default=default,
+        picture=picture,
+        quiet=quiet,
     )
+    run(request, out, map_kind, json)
 
 
 @app.command(
@@ -117,26 +141,38 @@ def info(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold path arena.map 3,10 40,22 --picture path.png[/]   |   "
-    "[cyan]wayfold path graph.wayfold 17 4711 --json[/]"
+    "[cyan]wayfold path graph.wayfold 17 4711 --json[/]   |   "
+    "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]"
 )
 def path(
-    file: Annotated[Path, typer.Argument(help="A .map or .wayfold file.")],
+    file: Annotated[Path, typer.Argument(help="A .map, .mesh or .wayfold file.")],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
     exact: Annotated[bool, typer.Option("--exact", help="Search the cells of a sparse grid, not its regions.")] = False,
     smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,
-    algorithm: Annotated[str, typer.Option(help="astar, dijkstra or bidirectional (graphs).")] = "astar",
+    algorithm: Annotated[
+        str, typer.Option(help="astar, dijkstra or bidirectional (graphs); funnel (navigation meshes).")
+    ] = "astar",
     motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs).")] = None,
     level: Annotated[int | None, typer.Option(min=0, help="Highest level to use (hierarchies).")] = None,
+    radius: Annotated[float | None, typer.Option(min=0, help="Radius of a disc in metres (terrains).")] = None,
+    weights: Annotated[str | None, typer.Option(help="Other weights by name, such as road=1,mud=9 (terrains).")] = None,
+    graph: Annotated[
+        str | None, typer.Option(help="refined, steiner, dual-extra, dual, grid, or all to compare them (terrains).")
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Density of a Steiner graph (terrains).")] = None,
+    cell: Annotated[float | None, typer.Option(help="Side of a grid's cells in metres (terrains).")] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the path into this PNG, SVG or PDF.")] = None,
     json: Json = False,
 ) -> None:
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
-    from wayfold.cli.path import run
+    from wayfold.cli.path import Settings, run
 
-    run(file, start, goal, smooth, budget, partial, algorithm, motions, picture, json, level=level, exact=exact)
+    terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
+    settings = Settings(smooth, budget, partial, algorithm, motions, level, exact, terrain)
+    run(file, start, goal, settings, picture, json)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
@@ -158,7 +194,7 @@ def peers(
 @bench_app.command(epilog="Example:  [cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]")
 def papers(
     data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
-    paper: Annotated[str, typer.Option(help="Which paper: hierarchy or sparse-grid.")],
+    paper: Annotated[str, typer.Option(help="sparse-grid, hierarchy, weighted or decomposition.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="All of it, or a tenth.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the report as JSON and its plots.")] = None,
     json: Json = False,
@@ -168,6 +204,19 @@ def papers(
     from wayfold.cli.papers import run
 
     run(data, paper, full, out, json, quiet)
+
+
+@bench_app.command(epilog="Example:  [cyan]wayfold bench navmesh --data DIR --rounds 3 --json[/]")
+def navmesh(
+    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
+    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Navigation meshes beside the figures of Recast and Detour: three sample meshes, aurora and the city."""
+    from wayfold.cli.bench import run_navmesh
+
+    run_navmesh(data, rounds, json, quiet)
 
 
 @app.command()

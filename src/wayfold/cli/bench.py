@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from wayfold.bench import harness, peers
-from wayfold.cli._output import check_writable, print_json, print_table, progress
+from wayfold.bench import harness, navmesh, peers
+from wayfold.cli._output import check_writable, print_facts, print_json, print_table, progress
 from wayfold.errors import ParameterError
 
 
@@ -35,6 +35,32 @@ def run_peers(
         return
     for comparison in comparisons:
         report(comparison)
+    print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
+
+
+def run_navmesh(data: Path, rounds: int, json: bool, quiet: bool) -> None:
+    """Build and query the shared meshes and report it beside Recast's and Detour's figures."""
+    if not data.is_dir():
+        raise ParameterError(f"the data folder {data} does not exist")
+    with progress("bench", 3 + 5 * (rounds + 1), quiet) as step:
+        step("sample meshes")
+        built = navmesh.samples(data)
+        comparisons = [navmesh.any_angle(data, rounds=rounds, progress=step)]
+        step("the city")
+        mesh, facts = navmesh.city(data)
+        comparisons.append(navmesh.city_paths(mesh, data, rounds=rounds, progress=step))
+    where = harness.machine()
+    if json:
+        parts = [comparison.as_dict() for comparison in comparisons]
+        print_json({"machine": asdict(where), "samples": built, "city": facts, "comparisons": parts})
+        return
+    print_table("sample meshes", tuple(built[0]), [tuple(row.values()) for row in built])
+    print_facts("city, tiles of 48 columns", facts)
+    for comparison in comparisons:
+        rows = [(timing.name, f"{timing.median * 1e3:.3f}", f"{timing.ratio:.2f}x") for timing in comparison.timings]
+        print_table(comparison.title, ("", "ms a query", "ratio"), rows)
+        if comparison.facts:
+            print_facts("lengths", comparison.facts)
     print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
 
 

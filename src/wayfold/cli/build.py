@@ -1,124 +1,219 @@
-"""`wayfold build`."""
+"""`wayfold build`: one builder for each kind of map."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from wayfold import formats, load, samples
 from wayfold.agent import Agent
-from wayfold.cli._output import check_writable, print_json, progress
+from wayfold.cli._output import check_writable, parse_weights, print_json, progress
 from wayfold.cli.info import describe, print_description
 from wayfold.errors import ParameterError
+from wayfold.floorplan import Building, Decomposition, FloorPlan
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
+from wayfold.navmesh import NavMesh
+from wayfold.terrain import Terrain
 
-MAPS = ("dense-grid", "sparse-grid", "graph")
 ACCELERATORS = ("hierarchy",)
 _MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
+_PICTURES = (".png", ".svg", ".pdf")
 
 
-def run(
-    source: str,
-    out: Path,
-    map_kind: str | None,
-    seed: int | None,
-    size: float | None,
-    json: bool,
-    *,
-    accelerate: str | None = None,
-    merge: str = "8",
-    levels: int = 4,
-    quiet: bool = False,
-    sector: int = 16,
-    cell: float = 0.5,
-    agent: Agent | None = None,
-    up: str | None = None,
-) -> None:
+@dataclass(frozen=True)
+class Request:
+    """What the command line was asked to build; settings that were not given are None."""
+
+    source: str
+    agent: Agent
+    seed: int | None = None
+    size: float | None = None
+    up: Literal["y", "z"] | None = None
+    accelerate: str | None = None
+    merge: str = "8"
+    levels: int = 4
+    sector: int = 16
+    cell: float | None = None
+    cell_height: float = 0.2
+    tile: int | None = None
+    keep: str = "all"
+    method: str | None = None
+    plane: float | None = None
+    weights: str | None = None
+    default: float | None = None
+    picture: Path | None = None
+    quiet: bool = False
+
+    @cached_property
+    def world(self) -> Any:
+        """The source, read: a mesh, a plan, a scene, a grid, or whatever a `.wayfold` file holds."""
+        if self.source.startswith("sample:"):
+            options: dict[str, Any] = {}
+            if self.seed is not None:
+                options["seed"] = self.seed
+            if self.size is not None:
+                options["size"] = (self.size, self.size)
+            return samples.make(self.source.removeprefix("sample:"), **options)
+        if self.seed is not None or self.size is not None:
+            raise ParameterError("--seed and --size are for samples; this is a file")
+        ending = self.source.lower()
+        if ending.endswith(".map"):
+            return DenseGrid.from_movingai(self.source)
+        if ending.endswith(".mesh"):
+            return NavMesh.read(self.source)
+        if ending.endswith(".wayfold"):
+            return load(self.source)
+        return formats.load_mesh(self.source, self.up)
+
+    @property
+    def mesh(self) -> Mesh:
+        """The source as a mesh."""
+        if isinstance(self.world, Mesh):
+            return self.world
+        if isinstance(self.world, samples.Plan):
+            return self.world.mesh()
+        raise ParameterError(f"{self.source} is not a mesh and cannot be written as one")
+
+    @property
+    def grid(self) -> DenseGrid:
+        """The source as a dense grid."""
+        if isinstance(self.world, DenseGrid):
+            return self.world
+        if isinstance(self.world, samples.Plan) and self.world.cells is not None:
+            return DenseGrid(self.world.cells)
+        raise ParameterError(f"{self.source} has no cells to build a grid from: give a MovingAI .map or sample:maze")
+
+
+def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
     """Build a map from a file or a sample, write it and say what it holds."""
-    if accelerate is not None and accelerate not in ACCELERATORS:
-        raise ParameterError(f"unknown accelerator {accelerate!r}: choose from {', '.join(ACCELERATORS)}")
+    if request.accelerate is not None and request.accelerate not in ACCELERATORS:
+        raise ParameterError(f"unknown accelerator {request.accelerate!r}: choose from {', '.join(ACCELERATORS)}")
     if map_kind is not None and map_kind not in MAPS:
         raise ParameterError(f"unknown map {map_kind!r}: choose from {', '.join(MAPS)}")
+    if map_kind != "terrain" and (request.weights is not None or request.default is not None):
+        raise ParameterError("--weights and --default are for terrains: add --map terrain")
+    if map_kind != "floorplan" and (request.method or request.plane is not None or request.picture):
+        raise ParameterError("--method, --plane and --picture are for floor plans: add --map floorplan")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
+    if request.picture is not None:
+        check_writable(request.picture, _PICTURES)
     begin = time.perf_counter()
-    world = _sample(source, seed, size) if source.startswith("sample:") else _file(source, seed, size, up)
     if out.suffix.lower() in _MESH_ENDINGS:
-        formats.save_mesh(_as_mesh(world, source), out)
-    elif accelerate is not None:
-        _hierarchy(world if isinstance(world, Graph) else _as_grid(world, source), merge, levels, quiet).save(out)
-    elif map_kind == "sparse-grid":
-        _as_sparse_grid(world, source, sector, cell, agent or Agent()).save(out)
+        formats.save_mesh(request.mesh, out)
+    elif request.accelerate is not None:
+        _hierarchy(request, map_kind).save(out)
     else:
-        grid = _as_grid(world, source)
-        thing = grid.graph()[0] if map_kind == "graph" else grid
-        thing.save(out)
+        MAPS[map_kind or "dense-grid"](request).save(out)
     facts = {**describe(out), "seconds": time.perf_counter() - begin}
     if json:
         print_json(facts)
     else:
-        print_description(f"{source} -> {out}", facts)
+        print_description(f"{request.source} -> {out}", facts)
 
 
-def _sample(source: str, seed: int | None, size: float | None) -> Any:
-    options: dict[str, Any] = {}
-    if seed is not None:
-        options["seed"] = seed
-    if size is not None:
-        options["size"] = (size, size)
-    return samples.make(source.removeprefix("sample:"), **options)
-
-
-def _file(source: str, seed: int | None, size: float | None, up: Any) -> Any:
-    if seed is not None or size is not None:
-        raise ParameterError("--seed and --size are for samples; this is a file")
-    if source.lower().endswith(".map"):
-        return DenseGrid.from_movingai(source)
-    if source.lower().endswith(".wayfold"):
-        return load(source)
-    if source.lower().endswith(".bsp"):
-        return formats.load_bsp(source).mesh
-    return formats.load_mesh(source, up)
-
-
-def _hierarchy(world: Any, merge: str, levels: int, quiet: bool) -> Hierarchy:
-    if merge != "auto" and not merge.isdigit():
-        raise ParameterError(f"--merge must be a whole number or auto, not {merge!r}")
-    with progress("levels", None, quiet) as step:
+def _hierarchy(request: Request, map_kind: str | None) -> Hierarchy:
+    if request.merge != "auto" and not request.merge.isdigit():
+        raise ParameterError(f"--merge must be a whole number or auto, not {request.merge!r}")
+    if map_kind == "navmesh":
+        world: Any = _navmesh(request).graph
+    else:
+        world = request.world if isinstance(request.world, Graph) else request.grid
+    with progress("levels", None, request.quiet) as step:
         return Hierarchy.build(
             world,
-            merge="auto" if merge == "auto" else int(merge),
-            levels=levels,
+            merge="auto" if request.merge == "auto" else int(request.merge),
+            levels=request.levels,
             progress=lambda what, done, total: step(f"{what}, level {done + 1} of {total}"),
         )
 
 
-def _as_mesh(world: Any, source: str) -> Mesh:
-    if isinstance(world, Mesh):
-        return world
-    if isinstance(world, samples.Plan):
-        return world.mesh()
-    raise ParameterError(f"{source} is not a mesh and cannot be written as one")
+def _dense_grid(request: Request) -> DenseGrid:
+    return request.grid
 
 
-def _as_grid(world: Any, source: str) -> DenseGrid:
-    if isinstance(world, DenseGrid):
-        return world
-    if isinstance(world, samples.Plan) and world.cells is not None:
-        return DenseGrid(world.cells)
-    raise ParameterError(f"{source} has no cells to build a grid from: give a MovingAI .map or sample:maze")
+def _graph(request: Request) -> Graph:
+    return request.grid.graph()[0]
 
 
-def _as_sparse_grid(world: Any, source: str, sector: int, cell: float, agent: Agent) -> SparseGrid:
-    if source.lower().endswith(".map"):
-        return SparseGrid.from_movingai(source, sector)
-    if isinstance(world, samples.Plan) and world.cells is None:
-        world = world.mesh()
-    if isinstance(world, Mesh):
-        return SparseGrid.from_mesh(world, agent, cell, sector)
-    kinds = _as_grid(world, source).kinds
+def _sparse_grid(request: Request) -> SparseGrid:
+    if request.source.lower().endswith(".map"):
+        return SparseGrid.from_movingai(request.source, request.sector)
+    world = request.world
+    if isinstance(world, Mesh) or (isinstance(world, samples.Plan) and world.cells is None):
+        return SparseGrid.from_mesh(request.mesh, request.agent, request.cell or 0.5, request.sector)
+    kinds = request.grid.kinds
     rows, columns = kinds.nonzero()
-    return SparseGrid.from_cells(list(zip(columns, rows, strict=True)), sector, kinds=kinds[rows, columns] - 1)
+    cells = list(zip(columns, rows, strict=True))
+    return SparseGrid.from_cells(cells, request.sector, kinds=kinds[rows, columns] - 1)
+
+
+def _navmesh(request: Request) -> NavMesh:
+    if isinstance(request.world, NavMesh):
+        return request.world
+    with progress("building tiles", None, request.quiet) as step:
+        return NavMesh.build(
+            request.mesh,
+            request.agent,
+            cell_size=request.cell or 0.3,
+            cell_height=request.cell_height,
+            tile_size=request.tile,
+            keep=request.keep,
+            progress=lambda done, total: step(f"{done} of {total}"),
+        )
+
+
+def _floorplan(request: Request) -> Decomposition:
+    """A floor plan of whatever has one, cut into regions; of a mesh without a plane all floors."""
+    name = request.source.lower()
+    plan: FloorPlan | Building
+    if name.endswith(".map"):
+        plan = FloorPlan.from_movingai(request.source)
+    elif name.endswith(".geojson"):
+        plan = FloorPlan.from_geojson(request.source)
+    elif isinstance(request.world, samples.Plan):
+        plan = FloorPlan(request.world.boundary, request.world.obstacles)
+    elif request.plane is not None:
+        plan = FloorPlan.slice(request.mesh, request.plane)
+    else:
+        plan = Building.from_mesh(request.mesh)
+    cut = plan.decompose(request.method or "deaccon")
+    if request.picture is not None:
+        from wayfold.view import pictures
+
+        pictures.save(pictures.draw_path(cut), request.picture)
+    return cut
+
+
+def _terrain(request: Request) -> Terrain:
+    """A terrain from a scene, GeoJSON, a MovingAI map or a mesh with materials."""
+    weights, default = parse_weights(request.weights), request.default
+    name = request.source.lower()
+    if name.endswith((".geojson", ".json")):
+        return Terrain.from_geojson(request.source, weights=weights, default=default)
+    if name.endswith(".map"):
+        return Terrain.from_movingai(request.source, weights)
+    if isinstance(request.world, samples.Scene):
+        scene = request.world if default is None else replace(request.world, default=default)
+        return Terrain.from_scene(scene).with_weights(weights)
+    if not isinstance(request.world, Mesh):
+        raise ParameterError(
+            f"{request.source} has no weights: give GeoJSON, a mesh with materials, or sample:scene1, forest or zigzag"
+        )
+    return Terrain.from_mesh(request.world, weights, default=1.0 if default is None else default)
+
+
+MAPS: dict[str, Callable[[Request], Any]] = {
+    "dense-grid": _dense_grid,
+    "sparse-grid": _sparse_grid,
+    "graph": _graph,
+    "navmesh": _navmesh,
+    "floorplan": _floorplan,
+    "terrain": _terrain,
+}

@@ -11,10 +11,14 @@ import numpy as np
 from wayfold import formats, load
 from wayfold.cli._output import check_writable, print_facts, print_json, print_table, show
 from wayfold.errors import ParameterError
+from wayfold.floorplan import Decomposition
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
+from wayfold.navmesh import NavMesh
+from wayfold.terrain import Terrain
+from wayfold.waypoints import WaypointGraph
 
 Up = Literal["y", "z"]
 
@@ -54,6 +58,8 @@ def describe(file: Path, up: Up | None = None) -> dict[str, Any]:
         return describe_object(load(file))
     if name.endswith(".map"):
         return describe_object(DenseGrid.from_movingai(file))
+    if name.endswith(".mesh"):
+        return describe_object(NavMesh.read(file))
     if name.endswith((".scen", ".3dscen")):
         return _scenarios(file)
     if name.endswith(".3dmap"):
@@ -72,8 +78,8 @@ def describe(file: Path, up: Up | None = None) -> dict[str, Any]:
     if name.endswith(_MESHES):
         return _mesh(formats.load_mesh(file, up))
     raise ParameterError(
-        f"{file} is of no kind that is known by its ending: .wayfold, .map, .scen, .3dmap, .3dscen, .bsp, .city.json, "
-        f".geojson, {', '.join(_MESHES)}"
+        f"{file} is of no kind that is known by its ending: .wayfold, .map, .mesh, .scen, .3dmap, .3dscen, .bsp, "
+        f".city.json, .geojson, {', '.join(_MESHES)}"
     )
 
 
@@ -138,7 +144,58 @@ def describe_object(thing: Any) -> dict[str, Any]:
             "bytes_per_node": thing.nbytes / thing.graph.num_nodes,
             "levels": [asdict(level) for level in thing.levels],
         }
+    if isinstance(thing, NavMesh):
+        return _navmesh(thing)
+    if isinstance(thing, Decomposition):
+        return _decomposition(thing)
+    if isinstance(thing, Terrain):
+        return {
+            "kind": "terrain",
+            "triangles": thing.num_triangles,
+            "vertices": len(thing.vertices),
+            "bounds": thing.bounds,
+            "weights": ", ".join(f"{name}={weight:g}" for name, weight in list(thing.weights.items())[:40]),
+            "bytes": thing.nbytes,
+        }
+    if isinstance(thing, WaypointGraph):
+        graph = describe_object(thing.graph)
+        return {**graph, "kind": "waypoint graph", "regions": thing.num_regions}
     raise ParameterError(f"there is nothing to say about a {type(thing).__name__}")
+
+
+def _navmesh(mesh: NavMesh) -> dict[str, Any]:
+    sizes = np.bincount(mesh.components, weights=mesh.areas)
+    return {
+        "kind": "navigation mesh",
+        "polygons": mesh.num_polygons,
+        "vertices": len(mesh.vertices),
+        "neighbours": int(sum((row >= 0).sum() for row in mesh.neighbours)) // 2,
+        "area": mesh.area,
+        "components": len(sizes),
+        "largest_component_area": float(sizes.max()),
+        "links": mesh.num_links,
+        "agent": "none" if mesh.agent is None else str(mesh.agent),
+        "bytes": mesh.nbytes,
+        "bytes_per_polygon": mesh.nbytes / mesh.num_polygons,
+    }
+
+
+def _decomposition(cut: Decomposition) -> dict[str, Any]:
+    none = not cut.num_regions
+    return {
+        "kind": "floor plan",
+        "method": cut.method,
+        "floors_and_transitions": len(cut.levels),
+        "obstacles": sum(len(level.plan.obstacles) for level in cut.levels),
+        "regions": cut.num_regions,
+        "gateways": len(cut.gateways),
+        "coverage": cut.coverage,
+        "overlap": cut.overlap,
+        "free_area": sum(level.plan.area for level in cut.levels),
+        "components": 0 if none else int(cut.graph.components().max()) + 1,
+        "median_area": 0.0 if none else float(np.median(cut.areas)),
+        "median_width": 0.0 if none else float(np.median(cut.widths)),
+    }
 
 
 def _scenarios(file: Path) -> dict[str, Any]:

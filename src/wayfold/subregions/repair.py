@@ -109,8 +109,8 @@ class Live:
         if self.cost == "fixed":
             return np.ones(links.targets.size, np.float32)
         if self.cost == "average":
-            return (links.total / np.maximum(links.count, 1)).astype(np.float32)
-        return (links.shortest if self.cost == "min" else links.longest).astype(np.float32)
+            return np.asarray(links.total / np.maximum(links.count, 1), np.float32)
+        return np.asarray(links.shortest if self.cost == "min" else links.longest, np.float32)
 
     def repair(self, waypoints: WaypointGraph, space: Any, edges: NDArray[np.int32]) -> bool:
         """Bring everything up to date after `edges` changed; False when there is no room left for it."""

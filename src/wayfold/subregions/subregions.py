@@ -213,8 +213,8 @@ class SubregionGraph:
             Also use the subregions up to this many connections beside the subregion path: slower, shorter paths. The
             paper's algorithm has 0.
         weight : float, >= 1
-            The paper's algorithm has 1. Factor on the heuristic of the filtered A*: above 1 it settles far fewer waypoints, and the path costs at
-            most `weight` times the cheapest one within the subregions that it may use.
+            Factor on the heuristic of the filtered A*: above 1 it settles far fewer waypoints, and the path costs at
+            most `weight` times the cheapest one within the subregions that it may use. The paper's algorithm has 1.
         exact : bool
             The same cost as A* over all waypoints, with bounds from landmarks of the abstraction instead of its
             filter. The first exact query computes them (`prepare_exact`).

@@ -13,9 +13,10 @@ from wayfold.terrain import _disc_kernels
 from wayfold.terrain._subdivision import paint
 from wayfold.terrain.ground import Array, Ground, new_scratch
 
-_QUARTER = 16  # sides of the polygon that stands for a quarter of a circle
-# The polygon lies around the circle, so that a route on its border keeps the radius.
-_AROUND = 1.0 / np.cos(np.pi / (4 * _QUARTER))
+_QUARTER = 24  # sides of the polygon that stands for a quarter of a circle
+# The polygon lies around the circle, so that a route on its border keeps the radius. GEOS rounds the number of sides of
+# an arc, so that a side may span up to one and a half times its share.
+_AROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
 
 
 def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
+from wayfold.floorplan import Decomposition
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph
-from wayfold.grid import DenseGrid
+from wayfold.grid import DenseGrid, SparseGrid
+from wayfold.hierarchy import Hierarchy
+from wayfold.navmesh import NavMesh
 from wayfold.path import Path
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ GROUND = "#f4f1ea"
 WALL = "#3d4451"
 WATER = "#a9cfe8"
 ROUTE = "#d1495b"
+POLYGON = "#bcd8c1"
+ISLAND = "#d5d5d8"
 # Beyond this many edges lines are drawn faintly or not at all: a picture has fewer pixels than that.
 _MOST_EDGES = 200_000
 
@@ -43,27 +48,49 @@ def save(figure: Figure, file: str | os.PathLike[str], *, dpi: int = 130) -> Non
     figure.savefig(file, dpi=dpi)
 
 
-def draw_path(world: Any, path: Path) -> Figure:
+def draw_path(world: Any, path: Path | None = None) -> Figure:
     """A map seen from above with a path on it.
 
     Parameters
     ----------
-    world : DenseGrid or Graph
-    path : Path
+    world : DenseGrid, SparseGrid, Graph, Hierarchy, NavMesh or Decomposition
+    path : Path, optional
         One of the world's paths; without points only the world is drawn.
     """
+    # Each kind of map has its own way of drawing; those with a module of their own are imported when needed.
+    if isinstance(world, SparseGrid):
+        from wayfold.view.sparse import draw_regions
+
+        return draw_regions(world, path)
+    if isinstance(world, Hierarchy):
+        from wayfold.view.hierarchy import draw_levels
+
+        return draw_levels(world, path)
     if isinstance(world, DenseGrid):
         figure, axes = new_figure(world.width, world.height)
         draw_cells(axes, world.kinds)
     elif isinstance(world, Graph):
-        low, high = world.points[:, :2].min(axis=0), world.points[:, :2].max(axis=0)
-        figure, axes = new_figure(*(float(side) for side in high - low))
+        figure, axes = _figure_around(world.points)
         draw_edges(axes, world)
+    elif isinstance(world, NavMesh):
+        figure, axes = _figure_around(world.vertices)
+        draw_polygons(axes, world)
+    elif isinstance(world, Decomposition):
+        from wayfold.view.decompositions import draw_decomposition
+
+        low_x, low_y, high_x, high_y = world.plan.boundary.bounds
+        figure, axes = new_figure(high_x - low_x, high_y - low_y)
+        draw_decomposition(axes, world)
     else:
         raise ParameterError(f"there is no picture of a {type(world).__name__}")
-    if len(path.points):
+    if path is not None and len(path.points):
         path.plot(axes, color=ROUTE)
     return figure
+
+
+def _figure_around(points: NDArray[Any]) -> tuple[Figure, Axes]:
+    sides = points[:, :2].max(axis=0) - points[:, :2].min(axis=0)
+    return new_figure(float(sides[0]), float(sides[1]))
 
 
 def draw_cells(axes: Axes, kinds: NDArray[np.uint8]) -> None:
@@ -72,6 +99,22 @@ def draw_cells(axes: Axes, kinds: NDArray[np.uint8]) -> None:
 
     picture = np.minimum(kinds, 2)
     axes.imshow(picture, cmap=ListedColormap([WALL, GROUND, WATER]), vmin=0, vmax=2, interpolation="nearest")
+
+
+def draw_polygons(axes: Axes, navmesh: NavMesh) -> None:
+    """The polygons of a navigation mesh, lower ones first; islands off the largest component are grey."""
+    from matplotlib.collections import PolyCollection
+
+    sizes = np.bincount(navmesh.components, weights=navmesh.areas)
+    largest = navmesh.components == np.argmax(sizes)
+    rings = [navmesh.vertices[ring] for ring in navmesh.polygons]
+    order = np.argsort([ring[:, 2].mean() for ring in rings], kind="stable")
+    colours = [POLYGON if largest[at] else ISLAND for at in order]
+    # Outlines of very many polygons would cover the ground.
+    width = 0.4 if len(rings) <= _MOST_EDGES // 10 else 0.0
+    shapes = [rings[at][:, :2] for at in order]
+    axes.add_collection(PolyCollection(shapes, facecolors=colours, edgecolors=WALL, linewidths=width))
+    axes.autoscale()
 
 
 def draw_edges(axes: Axes, graph: Graph) -> None:

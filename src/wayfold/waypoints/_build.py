@@ -306,7 +306,8 @@ def _join(
                     count,
                     group,
                 )
-            edges[region] = Edges(*(array[:count].copy() for array in scratch))
+            starts, ends, kinds_of = scratch
+            edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())
 
     run_chunks(work, len(nodes), workers=workers, chunk=4, progress=step)
     return edges

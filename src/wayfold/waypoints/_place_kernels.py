@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
 from wayfold.geometry._kernels import along, dot
 from wayfold.graph._kernels import find_root
@@ -53,7 +53,7 @@ def inside(p, low, high):
     return True
 
 
-@kernel
+@helper
 def keep(world, body, p, low, high, need, gap, points, kinds, count):
     """Add a position that has a motion of `need` and is `gap` metres from every other; return the new count."""
     p = rounded(p)
@@ -71,7 +71,7 @@ def keep(world, body, p, low, high, need, gap, points, kinds, count):
     return count + 1
 
 
-@kernel
+@helper
 def keep_floors(world, body, x, y, low, high, gap, scratch, points, kinds, count):
     """Add a walker's position on every floor below (x, y) in the box."""
     top = high[2] - body.lift
@@ -84,7 +84,7 @@ def keep_floors(world, body, x, y, low, high, gap, scratch, points, kinds, count
     return count
 
 
-@kernel
+@helper
 def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds, count):
     """Add a clinging position at the first surface along a ray; with `flat` on the ray itself, else off its normal."""
     away, triangle = ray_nearest(world.tree, world.stack, p, way, reach)
@@ -119,13 +119,13 @@ def apart2(points, a, p):
     return x * x + y * y + z * z
 
 
-@kernel
+@helper
 def walks(world, body, p, q):
     """Whether a walker gets straight from one position to the other."""
     return motion_between(world, body, p, q, SURFACE) == SURFACE
 
 
-@kernel
+@helper
 def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds, count):
     """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `reach` metres."""
     for at in range(first, last):
@@ -154,7 +154,7 @@ def mixed(group, kinds, points, count, p, near2):
     return False
 
 
-@kernel
+@helper
 def keep_connectors(world, body, low, high, reach, scratch, found, points, kinds, count):
     """Add some of the `found` fine positions: those that join waypoints which a walker could not get between so far."""
     fine, group = scratch.fine, scratch.group

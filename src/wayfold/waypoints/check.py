@@ -74,7 +74,7 @@ def _broken(
     rules = {"clearance": edges(away < agent.radius - _SLACK)}
     steep = np.cos(np.radians(agent.slope))
     if motion is not Motion.ADHESIVE and body.top > 0:
-        above, _, _ = index.nearest(samples + (0.0, 0.0, body.top), 4.0 * body.near)
+        above, _, _ = index.nearest(samples + np.array([0.0, 0.0, body.top]), 4.0 * body.near)
         rules["height"] = edges(above < agent.radius - _SLACK)
     if motion is Motion.SURFACE:
         down, triangles = index.rays(samples, (0.0, 0.0, -1.0), body.lift + 4.0 * max(agent.climb, agent.radius))
