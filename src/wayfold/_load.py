@@ -17,6 +17,7 @@ _KINDS = {
     "hierarchy": ("wayfold.hierarchy", "Hierarchy"),
     "navmesh": ("wayfold.navmesh", "NavMesh"),
     "waypoint-graph": ("wayfold.waypoints", "WaypointGraph"),
+    "voxel-waypoints": ("wayfold.waypoints", "VoxelWaypoints"),
     "subregion-graph": ("wayfold.subregions", "SubregionGraph"),
     "terrain": ("wayfold.terrain", "Terrain"),
     "decomposition": ("wayfold.floorplan", "Decomposition"),

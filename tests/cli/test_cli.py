@@ -127,3 +127,38 @@ def test_wrong_input_is_one_sentence_with_status_2_and_writes_nothing(arguments,
 def test_wrong_options_exit_with_2():
     assert wayfold("path").returncode == 2
     assert wayfold("fly").returncode == 2
+
+
+def test_a_sparse_grid_is_built_told_about_and_walked(arena, tmp_path):
+    out, picture = tmp_path / "sparse.wayfold", tmp_path / "sparse.png"
+    built = wayfold("build", arena, out, "--map", "sparse-grid", "--sector", "4", "--json")
+    assert built.returncode == 0, built.stderr
+    assert "sparse" in json.loads(wayfold("info", out, "--json").stdout)["kind"]
+    for options in ((), ("--exact",)):
+        answer = json.loads(wayfold("path", out, "1,0", "1,2", *options, "--picture", picture, "--json").stdout)
+        assert answer["status"] == "FOUND"
+        assert answer["cost"] >= 4
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_terrain_is_built_described_and_planned_over(tmp_path):
+    file, picture = tmp_path / "forest.wayfold", tmp_path / "routes.png"
+    built = wayfold("build", "sample:forest", file, "--map", "terrain", "--weights", "bushes=40")
+    assert built.returncode == 0, built.stderr
+    assert json.loads(wayfold("info", file, "--json").stdout)["triangles"] == 208
+    plain = json.loads(wayfold("path", file, "60,2", "200,2", "--json").stdout)
+    assert plain["status"] == "FOUND"
+    assert 0 < plain["lower_bound"] <= plain["cost"]
+    drawn = wayfold("path", file, "60,2", "200,2", "--radius", "1", "--weights", "puddle=50", "--picture", picture)
+    assert drawn.returncode == 0, drawn.stderr
+    assert "over the optimum" in drawn.stdout
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_options_for_terrains_are_refused_elsewhere_and_bad_weights_are_named(arena, tmp_path):
+    assert "--radius is not for a DenseGrid" in wayfold("path", arena, "1,0", "1,2", "--radius", "1").stderr
+    assert "for terrains" in wayfold("build", arena, tmp_path / "a.wayfold", "--weights", "a=1").stderr
+    result = wayfold("build", "sample:zigzag", tmp_path / "a.wayfold", "--map", "terrain", "--weights", "road")
+    assert result.returncode == 2
+    assert "road=1,swamp=8" in result.stderr
+    assert "has no weights" in wayfold("build", "sample:maze", tmp_path / "a.wayfold", "--map", "terrain").stderr

@@ -58,11 +58,13 @@ def demo(
     "[cyan]wayfold build land.geojson land.wayfold --map terrain --weights road=1,swamp=8[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A .map, .mesh, .geojson, mesh or .bsp file, or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="A .map, .3dmap, .mesh, .geojson or mesh file, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
     map_kind: Annotated[
         str | None,
-        typer.Option("--map", help="dense-grid (default), sparse-grid, graph, navmesh, floorplan or terrain."),
+        typer.Option(
+            "--map", help="dense-grid (default), sparse-grid, graph, navmesh, waypoints, floorplan or terrain."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
@@ -78,6 +80,8 @@ def build(
     tile: Annotated[int | None, typer.Option(help="Side of a tile in voxels; 0 for one tile (navmesh).")] = None,
     keep: Annotated[str, typer.Option(help="Which islands stay: all or largest (navmesh).")] = "all",
     sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sector in cells (sparse-grid).")] = 16,
+    motions: Annotated[str | None, typer.Option(help="S, S+A, S+V or S+A+V, the default (waypoints).")] = None,
+    region_size: Annotated[float, typer.Option(help="Side of a region in metres (waypoints).")] = 50.0,
     method: Annotated[
         str | None, typer.Option(help="deaccon (default), space-filling or hertel-mehlhorn (floorplan).")
     ] = None,
@@ -111,6 +115,8 @@ def build(
         cell_height=cell_height,
         tile=tile,
         keep=keep,
+        motions=motions,
+        region_size=region_size,
         method=method,
         plane=plane,
         weights=weights,
@@ -155,7 +161,7 @@ def path(
     algorithm: Annotated[
         str, typer.Option(help="astar, dijkstra or bidirectional (graphs); funnel (navigation meshes).")
     ] = "astar",
-    motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs).")] = None,
+    motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs, waypoints).")] = None,
     level: Annotated[int | None, typer.Option(min=0, help="Highest level to use (hierarchies).")] = None,
     radius: Annotated[float | None, typer.Option(min=0, help="Radius of a disc in metres (terrains).")] = None,
     weights: Annotated[str | None, typer.Option(help="Other weights by name, such as road=1,mud=9 (terrains).")] = None,
@@ -194,7 +200,7 @@ def peers(
 @bench_app.command(epilog="Example:  [cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]")
 def papers(
     data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
-    paper: Annotated[str, typer.Option(help="sparse-grid, hierarchy, weighted or decomposition.")],
+    paper: Annotated[str, typer.Option(help="sparse-grid, subregion, hierarchy, weighted or decomposition.")],
     full: Annotated[bool, typer.Option("--full/--quick", help="All of it, or a tenth.")] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the report as JSON and its plots.")] = None,
     json: Json = False,

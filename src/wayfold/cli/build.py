@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wayfold import formats, load, samples
-from wayfold.agent import Agent
+from wayfold.agent import Agent, parse_motions
 from wayfold.cli._output import check_writable, parse_weights, print_json, progress
 from wayfold.cli.info import describe, print_description
 from wayfold.errors import ParameterError
@@ -21,6 +21,7 @@ from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
 from wayfold.terrain import Terrain
+from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 
 ACCELERATORS = ("hierarchy",)
 _MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
@@ -44,6 +45,8 @@ class Request:
     cell_height: float = 0.2
     tile: int | None = None
     keep: str = "all"
+    motions: str | None = None
+    region_size: float = 50.0
     method: str | None = None
     plane: float | None = None
     weights: str | None = None
@@ -209,11 +212,25 @@ def _terrain(request: Request) -> Terrain:
     return Terrain.from_mesh(request.world, weights, default=1.0 if default is None else default)
 
 
+def _waypoints(request: Request) -> WaypointGraph:
+    if request.source.lower().endswith(".3dmap"):
+        return VoxelWaypoints.from_voxels(formats.load_map3d(request.source))
+    with progress("waypoints", None, request.quiet) as step:
+        return WaypointGraph.build(
+            request.mesh,
+            request.agent,
+            region_size=request.region_size,
+            motions=parse_motions(request.motions or "S+A+V"),
+            progress=lambda done, total: step(f"region {done} of {total}"),
+        )
+
+
 MAPS: dict[str, Callable[[Request], Any]] = {
     "dense-grid": _dense_grid,
     "sparse-grid": _sparse_grid,
     "graph": _graph,
     "navmesh": _navmesh,
+    "waypoints": _waypoints,
     "floorplan": _floorplan,
     "terrain": _terrain,
 }

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayfold import formats, load
+from wayfold.cli import waypoints
 from wayfold.cli._output import check_writable, print_facts, print_json, print_table, show
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
@@ -17,6 +18,7 @@ from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
+from wayfold.subregions import SubregionGraph
 from wayfold.terrain import Terrain
 from wayfold.waypoints import WaypointGraph
 
@@ -157,9 +159,8 @@ def describe_object(thing: Any) -> dict[str, Any]:
             "weights": ", ".join(f"{name}={weight:g}" for name, weight in list(thing.weights.items())[:40]),
             "bytes": thing.nbytes,
         }
-    if isinstance(thing, WaypointGraph):
-        graph = describe_object(thing.graph)
-        return {**graph, "kind": "waypoint graph", "regions": thing.num_regions}
+    if isinstance(thing, (WaypointGraph, SubregionGraph)):
+        return waypoints.describe(thing)
     raise ParameterError(f"there is nothing to say about a {type(thing).__name__}")
 
 

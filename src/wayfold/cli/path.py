@@ -10,6 +10,7 @@ import typer
 
 from wayfold import load
 from wayfold.agent import parse_motions
+from wayfold.cli import waypoints
 from wayfold.cli._output import check_writable, parse_point, parse_weights, print_facts, print_json
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
@@ -21,6 +22,7 @@ from wayfold.path import Path
 from wayfold.terrain import Terrain
 from wayfold.terrain.terrain import GRAPHS
 from wayfold.view import pictures
+from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 
 
 class Settings(NamedTuple):
@@ -51,6 +53,8 @@ _OPTIONS: dict[type, set[str]] = {
     Decomposition: set(),
     SparseGrid: {"--budget", "--partial", "--exact"},
     DenseGrid: {"--budget", "--partial"},
+    WaypointGraph: {"--budget", "--motions"},
+    VoxelWaypoints: {"--budget", "--motions"},
     Terrain: {"--radius", "--weights", "--graph", "--epsilon", "--cell"},
 }
 
@@ -65,6 +69,9 @@ def run(file: File, start: str, goal: str, settings: Settings, picture: File | N
     wrong = settings.given() - _OPTIONS[type(world)]
     if wrong:
         raise ParameterError(f"{', '.join(sorted(wrong))} is not for a {type(world).__name__}, which {file} holds")
+    if isinstance(world, WaypointGraph):
+        waypoints.path(file, world, start, goal, settings.smooth, settings.budget, settings.motions, picture, json)
+        return
     if isinstance(world, Terrain):
         _over_terrain(world, file, start, goal, settings, picture, json)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wayfold.agent import Agent
 from wayfold.geometry import Mesh
+from wayfold.waypoints.voxels import VoxelWaypoints
 from wayfold.waypoints.waypoints import WaypointGraph
 
 
@@ -16,3 +17,5 @@ def warm() -> None:
     waypoints.path((1, 1, 0), (8, 8, 0), motions=7).smooth()
     waypoints.update([(0, 1)], 1)
     waypoints.update(remove=[(0, 1)])
+    voxels = VoxelWaypoints.from_voxels([[[False, True, False]], [[False, False, False]]], region_size=2)
+    voxels.path((0, 0, 0), (0, 0, 2)).smooth()

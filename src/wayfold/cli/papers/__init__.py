@@ -9,6 +9,7 @@ from wayfold.errors import ParameterError
 
 PAPERS = {
     "sparse-grid": "wayfold.cli.papers.sparse_grid",
+    "subregion": "wayfold.cli.papers.subregion",
     "hierarchy": "wayfold.cli.papers.hierarchy",
     "weighted": "wayfold.cli.papers.weighted",
     "decomposition": "wayfold.cli.papers.decomposition",

@@ -1,0 +1,178 @@
+"""Voxel maps as volumetric waypoint graphs: free space cut into boxes, waypoints in them and in their openings."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _archive, _check
+from wayfold.agent import Motion
+from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.formats import Map3D
+from wayfold.graph import Graph
+from wayfold.path import Path
+from wayfold.waypoints import _voxel_kernels
+from wayfold.waypoints.regions import Regions, grid_boxes
+from wayfold.waypoints.waypoints import WaypointGraph
+
+_FULL = 12  # up to so many openings of a box are all joined with each other
+
+
+class VoxelWaypoints(WaypointGraph):
+    """A waypoint graph over a voxel map, for characters that fly (`Motion.VOLUMETRIC`).
+
+    Each block of voxels is a region. Its free voxels are cut into boxes; the middle of a box is a local waypoint, and
+    so is the middle of every face that two boxes share (a boundary waypoint where they lie in different regions). A
+    straight line inside a box is free, so a path exists exactly when one exists from voxel face to voxel face, which is
+    what the benchmark's 26 moves come down to. Voxel (x, y, z) has its middle at the point (x, y, z).
+    """
+
+    blocked: NDArray[np.bool_]
+    numbers: NDArray[np.int32]
+    region_size: int
+
+    @classmethod
+    def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
+        """Build the graph.
+
+        Parameters
+        ----------
+        world : Map3D, or (X, Y, Z) array_like of bool
+            True where blocked.
+        region_size : int, voxels, >= 2
+            Side of the regions.
+        """
+        blocked = world.dense() if isinstance(world, Map3D) else np.ascontiguousarray(world, np.bool_)
+        if blocked.ndim != 3 or blocked.size == 0:
+            raise ParameterError(f"a voxel map has three dimensions, not shape {blocked.shape}")
+        size = _check.whole(region_size, "region_size", low=2)
+        shape = tuple(-(-side // size) for side in blocked.shape)
+        boxes, regions = _boxes(blocked, size, (shape[0], shape[1], shape[2]))
+        if not len(boxes):
+            raise OffMapError("every voxel is blocked: there is no place for a waypoint")
+        numbers = np.full(blocked.shape, -1, np.int32)
+        _voxel_kernels.box_numbers(boxes, 0, numbers)
+        pairs, places = _openings(boxes, numbers)
+        graph, of = _join(boxes, regions, pairs, places)
+        low = np.full(3, -0.5)
+        cut = grid_boxes(low, np.full(3, float(size)), (shape[0], shape[1], shape[2]))
+        result = cls(graph, Regions.from_pairs(cut, of, (shape[0], shape[1], shape[2])))
+        result.blocked = blocked
+        result.numbers = numbers
+        result.region_size = size
+        return result
+
+    @property
+    def default_motions(self) -> Motion:
+        """Flying."""
+        return Motion.VOLUMETRIC
+
+    def closest(self, point: ArrayLike, motions: int, name: str = "point") -> int:
+        """The waypoint in the middle of the box that a point lies in: the way there is free.
+
+        Raises
+        ------
+        OffMapError
+            When the point lies outside the map or in a blocked voxel.
+        """
+        where = _check.point3(point, name)
+        voxel = np.floor(where + 0.5).astype(np.int64)
+        if (voxel < 0).any() or (voxel >= self.blocked.shape).any():
+            raise OffMapError(f"{name} {where.tolist()} lies outside the map of {self.blocked.shape} voxels")
+        number = int(self.numbers[tuple(voxel)])
+        if number < 0:
+            raise OffMapError(f"{name} {where.tolist()} lies in a blocked voxel")
+        return number
+
+    def finish(self, path: Path, first: Any, last: Any, motions: Motion) -> Path:
+        """The path with the end points appended; `smooth` takes shortcuts through free voxels."""
+        done = super().finish(path, first, last, motions)
+        if done:
+            done._smoother = self._smooth
+        return done
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the voxels to a `.wayfold` file; the graph is built again from them when it is loaded."""
+        packed = np.packbits(self.blocked.reshape(-1))
+        meta = {"shape": self.blocked.shape, "region_size": self.region_size}
+        _archive.write_archive(file, "voxel-waypoints", {"blocked": packed}, meta)
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> VoxelWaypoints:
+        """Read what `save` wrote."""
+        archive = _archive.read_archive(file, "voxel-waypoints")
+        try:
+            shape, size = tuple(archive.meta["shape"]), archive.meta["region_size"]
+            bits = np.unpackbits(archive.arrays["blocked"], count=int(np.prod(shape)))
+            return cls.from_voxels(bits.reshape(shape).astype(np.bool_), region_size=size)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"not a whole voxel map: {error}", file) from None
+
+    def _smooth(self, path: Path) -> Path:
+        points = path.points
+        # Forwards and backwards: what one direction misses the other finds.
+        for _ in range(2):
+            kept = np.empty(len(points), np.int64)
+            count = _voxel_kernels.voxel_shortcuts(self.blocked, points, kept)
+            points = np.ascontiguousarray(points[kept[:count]][::-1])
+        length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        return Path(path.status, points, cost=length, expanded=path.expanded, timings=path.timings)
+
+
+def _boxes(
+    blocked: NDArray[np.bool_], size: int, shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Free boxes, region by region, and the region of each."""
+    taken = np.zeros(blocked.shape, np.bool_)
+    room = np.empty((size**3, 6), np.int32)
+    found, regions = [np.empty((0, 6), np.int32)], [np.empty(0, np.int32)]
+    for region in range(shape[0] * shape[1] * shape[2]):
+        cell = np.unravel_index(region, shape)
+        low = tuple(int(c) * size for c in cell)
+        high = tuple(min(at + size, side) for at, side in zip(low, blocked.shape, strict=True))
+        count = _voxel_kernels.free_boxes(blocked, taken, low, high, room)
+        found.append(room[:count].copy())
+        regions.append(np.full(count, region, np.int32))
+    return np.concatenate(found), np.concatenate(regions)
+
+
+def _openings(boxes: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    nothing = np.empty((0, 2), np.int32), np.empty((0, 3), np.float32)
+    count = _voxel_kernels.openings(boxes, numbers, *nothing)
+    pairs, places = np.empty((count, 2), np.int32), np.empty((count, 3), np.float32)
+    if count:
+        _voxel_kernels.openings(boxes, numbers, pairs, places)
+    return pairs, places
+
+
+def _join(
+    boxes: NDArray[np.int32], regions: NDArray[np.int32], pairs: NDArray[np.int32], places: NDArray[np.float32]
+) -> tuple[Graph, NDArray[np.int32]]:
+    """The graph of box middles and openings, and the regions of each."""
+    count = len(boxes)
+    middles = ((boxes[:, :3] + boxes[:, 3:] - 1) / 2).astype(np.float32)
+    doors = count + np.arange(len(pairs))
+    owner = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    door = np.concatenate([doors, doors])
+    edges = [np.column_stack([owner, door])]
+    order = np.lexsort((door, owner))
+    owner, door = owner[order], door[order]
+    degree = np.bincount(owner, minlength=count)
+    start = np.cumsum(degree) - degree
+    for gap in range(1, _FULL):
+        # Openings of one box that stand `gap` apart in its list.
+        place = np.arange(len(owner)) - start[owner]
+        small = (degree[owner] <= _FULL) & (place + gap < degree[owner])
+        at = np.flatnonzero(small)
+        edges.append(np.column_stack([door[at], door[at + gap]]))
+    of = np.full((count + len(pairs), 2), -1, np.int32)
+    of[:count, 0] = regions
+    of[count:, 0] = regions[pairs[:, 0]]
+    across = regions[pairs[:, 0]] != regions[pairs[:, 1]]
+    of[count:, 1][across] = regions[pairs[across, 1]]
+    joined = np.concatenate(edges)
+    kinds = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
+    return Graph.from_edges(np.concatenate([middles, places]), joined, motions=kinds), of
