@@ -13,6 +13,47 @@ if TYPE_CHECKING:
     from wayfold.graph.graph import Graph
 
 
+class Conversions:
+    """The part of `Graph` that speaks to other libraries."""
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, points: str = "pos", weight: str | None = "weight") -> Graph:
+        """A graph from a networkx graph; nodes are numbered in networkx's order.
+
+        Parameters
+        ----------
+        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
+        points : str
+            Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
+        weight : str or None
+            Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
+        """
+        return from_networkx(cls, graph, points, weight)  # type: ignore[arg-type]
+
+    def to_networkx(self) -> Any:
+        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
+        return to_networkx(self)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
+        """A graph from a sparse matrix of costs.
+
+        Parameters
+        ----------
+        matrix : (n, n) scipy.sparse array
+            Stored entries are the costs of edges from row to column.
+        points : (n, 2) or (n, 3) array_like, optional
+            Positions; without them all nodes lie at the origin and A* has no heuristic.
+        directed : bool, optional
+            By default a symmetric matrix gives an undirected graph, any other a directed one.
+        """
+        return from_scipy(cls, matrix, points, directed)  # type: ignore[arg-type]
+
+    def to_scipy(self) -> Any:
+        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them."""
+        return to_scipy(self)  # type: ignore[arg-type]
+
+
 def _networkx() -> Any:
     try:
         import networkx

@@ -12,12 +12,11 @@ from wayfold import _archive, _check
 from wayfold.agent import check_motions
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import _build, _kernels, searcher
+from wayfold.graph.convert import Conversions
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
-    import networkx
-    import scipy.sparse
     from scipy.spatial import cKDTree
 
 _ALGORITHMS = ("astar", "dijkstra", "bidirectional")
@@ -27,7 +26,7 @@ _NO_BYTES = np.empty(0, np.uint8)
 _NO_LABELS = np.empty(0, np.uint16)
 
 
-class Graph:
+class Graph(Conversions):
     """Nodes in space joined by edges, in compressed rows.
 
     Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 12 bytes a node for the points, 8 for the
@@ -344,51 +343,6 @@ class Graph:
         return self._reverse
 
     # --- other forms -----------------------------------------------------------------------------------------------
-
-    @classmethod
-    def from_networkx(cls, graph: networkx.Graph, *, points: str = "pos", weight: str | None = "weight") -> Graph:
-        """A graph from a networkx graph; nodes are numbered in networkx's order.
-
-        Parameters
-        ----------
-        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
-        points : str
-            Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
-        weight : str or None
-            Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
-        """
-        from wayfold.graph import convert
-
-        return convert.from_networkx(cls, graph, points, weight)
-
-    def to_networkx(self) -> networkx.Graph:
-        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
-        from wayfold.graph import convert
-
-        return convert.to_networkx(self)
-
-    @classmethod
-    def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
-        """A graph from a sparse matrix of costs.
-
-        Parameters
-        ----------
-        matrix : (n, n) scipy.sparse array
-            Stored entries are the costs of edges from row to column.
-        points : (n, 2) or (n, 3) array_like, optional
-            Positions; without them all nodes lie at the origin and A* has no heuristic.
-        directed : bool, optional
-            By default a symmetric matrix gives an undirected graph, any other a directed one.
-        """
-        from wayfold.graph import convert
-
-        return convert.from_scipy(cls, matrix, points, directed)
-
-    def to_scipy(self) -> scipy.sparse.csr_array:
-        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them."""
-        from wayfold.graph import convert
-
-        return convert.to_scipy(self)
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the graph to a `.wayfold` file; `wayfold.load` reads it."""
