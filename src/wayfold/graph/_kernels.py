@@ -394,7 +394,7 @@ class GraphSpace(NamedTuple):
     points: np.ndarray  # (n, 3) float32
     usable: int  # uint8, motion bits of the character
     labels: np.ndarray  # (n,) uint16, or empty: no filter
-    allowed: np.ndarray  # (labels,) uint8, 1 where nodes of the label may be used
+    allowed: np.ndarray  # (labels,) uint8, 1 where nodes of the label may be used; labels beyond it may not
 
 
 @implements(slots, GraphSpace)
@@ -407,8 +407,10 @@ def _(space, node, slot):
     if space.motions.size > 0 and space.motions[slot] & space.usable == 0:
         return np.int32(-1)
     successor = space.targets[slot]
-    if space.labels.size > 0 and space.allowed[space.labels[successor]] == 0:
-        return np.int32(-1)
+    if space.labels.size > 0:
+        label = space.labels[successor]
+        if label >= space.allowed.size or space.allowed[label] == 0:
+            return np.int32(-1)
     return successor
 
 

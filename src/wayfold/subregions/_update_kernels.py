@@ -333,14 +333,14 @@ def link_members(space, layout, groups, links, labels, mine, only):
             successor = target(space, node, slot)
             if successor < 0 or labels[successor] == mine:
                 continue
+            if not cost(space, node, slot, successor) < np.inf:
+                continue  # behind a blocked edge there may be a waypoint of no subregion
             other = np.int64(labels[successor])
             if only >= 0:
                 if other != only:
                     continue
             elif groups.changed[other] and other < mine:
                 continue  # counted from the other side
-            if not cost(space, node, slot, successor) < np.inf:
-                continue
             length = straight(space.points, node, successor)
             if not (add_to_link(links, mine, other, length) and add_to_link(links, other, mine, length)):
                 return False
