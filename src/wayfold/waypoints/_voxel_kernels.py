@@ -3,7 +3,7 @@
 
 import math
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import helper, inline, kernel
 
 
 @inline
@@ -103,7 +103,7 @@ def number_at(numbers, axis, plane, i, j):
     return numbers[i, j, plane]
 
 
-@kernel
+@helper
 def line_free(blocked, p, q):
     """Whether a straight line touches free voxels only; where it passes an edge or corner, all voxels around it."""
     steps = 2 + math.ceil(4.0 * max(abs(q[0] - p[0]), abs(q[1] - p[1]), abs(q[2] - p[2])))
