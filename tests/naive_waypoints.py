@@ -83,5 +83,9 @@ def violations(corners, p, q, motion, agent, lift):
             if away[best] > 2.1 * agent.radius + 0.01:
                 found.append(f"{away[best]:.2f} m from any surface")
             elif (s - where[best])[2] / away[best] > np.cos(np.radians(agent.slope)) + 0.05:
-                found.append("nearest surface faces up")
+                # Getting over the rim of a roof: a short edge, with the wall still in reach.
+                walls = np.cross(near[:, 1] - near[:, 0], near[:, 2] - near[:, 0])
+                steep = np.abs(walls[:, 2]) < np.cos(np.radians(agent.slope)) * np.linalg.norm(walls, axis=1)
+                if length > 4.2 * agent.radius + 0.02 or not (away[steep] < 2.1 * agent.radius + 0.01).any():
+                    found.append("nearest surface faces up")
     return found

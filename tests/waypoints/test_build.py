@@ -173,3 +173,20 @@ def test_holes_in_the_ground_are_walked_round():
     path = waypoints.path((35, 10, 0), (35, 30, 0), motions="surface")
     assert path.found
     assert path.points[:, 0].min() < 15
+
+
+def test_a_climber_gets_onto_a_roof_over_its_rim_and_over_a_thin_wall_where_a_walker_cannot():
+    mesh = Mesh.concatenate([ground(), box((10, 10, -1), (20, 20, 6)), box((-1, 27, -1), (41, 27.4, 3))])
+    waypoints = WaypointGraph.build(mesh, AGENT, region_size=40.0)
+    start = (30.0, 5.0, 0.0)
+    for goal in ((15.0, 15.0, 6.0), (30.0, 35.0, 0.0)):
+        assert waypoints.path(start, goal, motions=Motion.SURFACE).status is Status.UNREACHABLE
+        path = waypoints.path(start, goal, motions=Motion.SURFACE | Motion.ADHESIVE)
+        assert path.found
+        assert path.smooth().length <= path.length
+        corners = mesh.corners
+        lift = waypoints.surroundings.body.lift
+        for a, b in zip(path.nodes[:-1], path.nodes[1:], strict=True):
+            p, q = waypoints.points[[a, b]].astype(float)
+            legal = [not naive_waypoints.violations(corners, p, q, motion, AGENT, lift) for motion in (1, 2)]
+            assert any(legal)

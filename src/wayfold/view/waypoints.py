@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from wayfold.graph import _kernels, searcher
 from wayfold.path import Path
 from wayfold.subregions import SubregionGraph
-from wayfold.view.pictures import ROUTE, draw_mesh, new_figure
+from wayfold.view.pictures import ROUTE, draw_mesh
 from wayfold.waypoints import WaypointGraph
 
 if TYPE_CHECKING:
@@ -119,25 +119,6 @@ def draw_planning(subregions: SubregionGraph, path: Path) -> Figure:
         if len(path.points):
             path.plot(axes, color="black")
         axes.autoscale()
-    return figure
-
-
-def draw_characters(waypoints: WaypointGraph, paths: dict[str, Path], *, side: ArrayLike = (0, 2)) -> Figure:
-    """Paths of several characters through one world, seen from above and from one side."""
-    (low, high) = waypoints.points.min(axis=0), waypoints.points.max(axis=0)
-    figure, axes = new_figure(float(high[0] - low[0]), float(high[1] - low[1] + 2 * (high[2] - low[2])))
-    if waypoints.surroundings is not None:
-        draw_mesh(axes, waypoints.surroundings.mesh, pixels=500)
-    u, v = np.asarray(side)
-    rise = float(high[1] + (high[2] - low[2]) * 0.5)
-    for at, (name, path) in enumerate(paths.items()):
-        colour = f"C{at}"
-        points = path.points
-        axes.plot(points[:, 0], points[:, 1], color=colour, linewidth=2, label=f"{name}: {path.length:.1f} m")
-        axes.plot(points[:, u], points[:, v] + rise, color=colour, linewidth=2)
-    axes.text(float(low[0]), rise, "from the side")
-    axes.legend(loc="lower right")
-    axes.autoscale()
     return figure
 
 

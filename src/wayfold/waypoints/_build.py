@@ -18,7 +18,7 @@ from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.graph import Graph
 from wayfold.graph._build import turn_round
 from wayfold.waypoints import _kernels, _place_kernels
-from wayfold.waypoints._corners import corner_places, wall_places
+from wayfold.waypoints._corners import corner_places, ridge_places, wall_places
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.surroundings import Surroundings
 
@@ -30,7 +30,8 @@ _HITS = 64  # floors on one vertical
 _FINE = 1 << 14  # positions of a walker that are tried in one region
 _CORNER_SHARE = 160  # corners and openings that are tried in one region
 _WALL_SHARE = 1000  # places beside walls and ceilings that are tried in one region
-_LEAST_CLIMB = 6  # waypoints on a wall that no ground and no face joins to the rest, to be worth climbing between
+_RIM_SHARE = 400  # places above the rims of roofs and balconies that are tried in one region
+_LEAST_ISLAND = 6  # waypoints that lead nowhere else, to be worth walking or climbing between
 _MOST_REGIONS = 1 << 24
 
 Progress = Callable[[int, int], None]
@@ -41,6 +42,14 @@ class Placed(NamedTuple):
 
     points: NDArray[np.float32]
     kinds: NDArray[np.uint8]
+
+
+class Spots(NamedTuple):
+    """Places that matter, for each region (k, 3) float64; rims (k, 6)."""
+
+    corners: list[NDArray[np.float64]]  # beside corners and in openings
+    walls: list[NDArray[np.float64]]  # beside walls, ceilings and their outer edges
+    rims: list[NDArray[np.float64]]  # above and beside the rims of what walls carry
 
 
 class Cut(NamedTuple):
@@ -92,7 +101,10 @@ def build(
     surroundings = Surroundings(mesh, agent)
     body = surroundings.body
     corners = _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE)
-    walls = _by_region(wall_places(mesh, body.offset, body.cosine, 0.4 * size / _COLUMNS), cut, _WALL_SHARE)
+    spacing = 0.4 * size / _COLUMNS
+    ridges, rims = ridge_places(mesh, body.offset, body.lift, body.cosine, spacing)
+    beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), ridges])
+    spots = Spots(corners, _by_region(beside, cut, _WALL_SHARE), _by_region(rims, cut, _RIM_SHARE))
     clock.append(time.perf_counter())
     count = cut.shape[0] * cut.shape[1] * cut.shape[2]
     total = 3 * count
@@ -103,7 +115,7 @@ def build(
         if progress is not None:
             progress(done[0], total)
 
-    locals_, faces, empty = _place(surroundings, cut, corners, walls, int(motions), workers, step)
+    locals_, faces, empty = _place(surroundings, cut, spots, int(motions), workers, step)
     points, kinds, of, nodes = _number(locals_, faces, cut)
     if not len(points):
         raise GeometryError(
@@ -121,8 +133,8 @@ def build(
 
 
 def _by_region(places: NDArray[np.float64], cut: Cut, most: int) -> list[NDArray[np.float64]]:
-    """Places of each region, at most so many, spread evenly over the list."""
-    cell = np.floor((places - cut.low) / cut.size).astype(np.int64)
+    """Places (in the first three columns) of each region, at most so many, spread evenly over the list."""
+    cell = np.floor((places[:, :3] - cut.low) / cut.size).astype(np.int64)
     fits = ((cell >= 0) & (cell < cut.shape)).all(axis=1)
     places, cell = places[fits], cell[fits]
     region = (cell[:, 0] * cut.shape[1] + cell[:, 1]) * cut.shape[2] + cell[:, 2]
@@ -152,14 +164,13 @@ def _planes(cut: Cut) -> list[NDArray[np.float64]]:
 def _place(
     surroundings: Surroundings,
     cut: Cut,
-    corners: list[NDArray[np.float64]],
-    walls: list[NDArray[np.float64]],
+    spots: Spots,
     motions: int,
     workers: int | None,
     step: Callable[[int], None],
 ) -> tuple[list[Placed], dict[tuple[int, int], Placed], NDArray[np.bool_]]:
     """Waypoints of every region and of every inner face (by region and axis), and which regions are empty."""
-    count = len(corners)
+    count = len(spots.corners)
     planes = _planes(cut)
     locals_: list[Any] = [None] * count
     faces: dict[tuple[int, int], Placed] = {}
@@ -210,8 +221,9 @@ def _place(
                 int(wanted),
                 columns,
                 levels,
-                corners[region],
-                walls[region],
+                spots.corners[region],
+                spots.walls[region],
+                spots.rims[region],
                 scratch,
                 points,
                 kinds,
@@ -292,20 +304,22 @@ def _join(
             count = _kernels.region_edges(
                 world, surroundings.body, points, nodes[region], kinds, motions, bool(empty[region]), *scratch
             )
-            if motions & Motion.ADHESIVE and not empty[region]:
-                count = _kernels.drop_islands(
-                    world,
-                    surroundings.body,
-                    points,
-                    nodes[region],
-                    of,
-                    kinds,
-                    motions,
-                    _LEAST_CLIMB,
-                    *scratch,
-                    count,
-                    group,
-                )
+            for motion in (Motion.SURFACE, Motion.ADHESIVE):
+                if motions & Motion.ADHESIVE and not empty[region]:
+                    count = _kernels.drop_islands(
+                        world,
+                        surroundings.body,
+                        points,
+                        nodes[region],
+                        of,
+                        kinds,
+                        motions,
+                        int(motion),
+                        _LEAST_ISLAND,
+                        *scratch,
+                        count,
+                        group,
+                    )
             starts, ends, kinds_of = scratch
             edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())
 

@@ -10,6 +10,9 @@ from wayfold.geometry import Mesh
 _WELD = 1e-3  # metres: vertices closer than this are one
 _SHARP = 0.8  # cosine between the normals that meet at a corner, at most
 _MOST_PAIRS = 2_000_000
+_BESIDE = 1.3  # how far a place beside an edge is from it, in offsets: there is room for a body straight below
+_LOWER = 0.97  # beside an edge one hangs on the wall rather than on what the wall carries
+_INWARDS = 0.05  # how far a place above a rim is from it, in offsets
 
 
 def corner_places(mesh: Mesh, offset: float, widest: float) -> NDArray[np.float64]:
@@ -98,3 +101,56 @@ def wall_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDA
     p, q, r = (mesh.vertices[mesh.triangles[picked, k]] for k in range(3))
     spots = p + a[:, None] * (q - p) + b[:, None] * (r - p)
     return np.asarray(spots + offset * mesh.normals[picked])
+
+
+def ridge_places(
+    mesh: Mesh, offset: float, lift: float, cosine: float, spacing: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points beside the outer edges of walls, where one climbs around a corner, and on the rims of what they carry.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    offset : float, metres
+        How far from the edge, between both normals.
+    lift : float, metres
+        How far a walker's position is above the ground.
+    cosine : float
+        Surfaces that face up more than this are floors.
+    spacing : float, metres
+        Between places along an edge.
+
+    Returns
+    -------
+    beside, rims : (k, 3) and (r, 6) float64, by edge
+        Places beside the edges; for edges between a wall and a floor, a place above and the one beside each.
+    """
+    normals = mesh.normals
+    _, first, weld = np.unique(
+        np.round(mesh.vertices / _WELD).astype(np.int64), axis=0, return_index=True, return_inverse=True
+    )
+    ends = np.sort(weld.ravel()[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, owner = ends[order], order // 3
+    twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
+    one, other = owner[twin], owner[twin + 1]
+    centre = mesh.vertices[mesh.triangles].mean(axis=1)
+    outer = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) < -1e-9
+    sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
+    steep = np.abs(normals[:, 2]) < cosine
+    kept = outer & sharp & (steep[one] | steep[other])
+    # The wall first, then the other wall, the floor or the ceiling.
+    wall = np.where(steep[one], one, other)[kept]
+    top = np.where(steep[one], other, one)[kept]
+    a, b = (mesh.vertices[first[ends[twin[kept], k]]] for k in (0, 1))
+    counts = np.maximum(1, np.round(np.linalg.norm(b - a, axis=1) / spacing).astype(np.int64))
+    edge = np.repeat(np.arange(len(wall)), counts)
+    place = np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts)
+    spots = a[edge] + ((place + 0.5) / counts[edge])[:, None] * (b - a)[edge]
+    away = normals[wall] + _LOWER * normals[top]
+    away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
+    rim = normals[top[edge], 2] >= cosine
+    above = spots[rim] - _INWARDS * offset * normals[wall[edge[rim]]]
+    above[:, 2] += np.minimum(1.1 * offset / normals[top[edge[rim]], 2], lift)  # clear of a roof that rises
+    beside = spots + _BESIDE * offset * away[edge]
+    return beside, np.concatenate([above, beside[rim]], axis=1)

@@ -18,14 +18,16 @@ SURFACE = 1
 ADHESIVE = 2
 VOLUMETRIC = 4
 
-# Vectors to the nearest polygon are "not too different" (000, section 3) within 45 degrees of those at both ends.
-ALIKE = 0.7
+# Vectors to the nearest polygon are "not too different" (000, section 3) within 49 degrees of those at both ends: with
+# one stop on the way, one gets around the edge between two walls, or between a wall and a roof.
+ALIKE = 0.65
 
 
 class World(NamedTuple):
     """The triangles as the tests see them."""
 
     tree: tuple  # geometry Boxes
+    steep: tuple  # geometry Boxes of the triangles that are neither floors nor ceilings
     normals: np.ndarray  # (m, 3) float64, unit normals
     stack: tuple  # geometry Stack, one for each thread
 
@@ -99,27 +101,44 @@ def surface_below(world, body, p, q):
 
 
 @inline
-def clinging(world, body, p):
-    """Unit vector from `p` to the nearest polygon, if it is near and not nearly up-facing: (yes or no, vector)."""
+def clinging(world, body, p, rim):
+    """Unit vector from `p` to the nearest polygon, if it is near and not nearly up-facing: (yes or no, vector).
+
+    With `rim` a wall behind an up-facing polygon will do, as long as nothing lies between: the one below the rim of a
+    roof.
+    """
     away2, triangle, where = nearest_triangle(world.tree, world.stack, p, body.near * body.near)
     vector = subtract(where, p)
     if triangle < 0 or away2 <= 0.0:
         return False, vector
     away = math.sqrt(away2)
     vector = vector[0] / away, vector[1] / away, vector[2] / away
-    return -vector[2] < body.cosine, vector
+    if -vector[2] < body.cosine or not rim:
+        return -vector[2] < body.cosine, vector
+    away2, triangle, where = nearest_triangle(world.steep, world.stack, p, body.near * body.near)
+    if triangle < 0 or away2 <= 0.0:
+        return False, vector
+    away = math.sqrt(away2)
+    vector = subtract(where, p)
+    vector = vector[0] / away, vector[1] / away, vector[2] / away
+    _, between = ray_nearest(world.tree, world.stack, p, vector, 0.999 * away)
+    return between < 0, vector
 
 
 @inline
 def surface_beside(world, body, p, q):
-    """The adhesive test (000, section 3): near a wall or ceiling all the way, with vectors to it that stay alike."""
-    near, first = clinging(world, body, p)
+    """The adhesive test (000, section 3): near a wall or ceiling all the way, with vectors to it that stay alike.
+
+    Only short lines lead over a rim.
+    """
+    way = subtract(q, p)
+    rim = dot(way, way) < 4.0 * body.near * body.near
+    near, first = clinging(world, body, p, rim)
     if not near:
         return False
-    near, last = clinging(world, body, q)
+    near, last = clinging(world, body, q, rim)
     if not near or dot(first, last) < ALIKE:
         return False
-    way = subtract(q, p)
     # Twice as often as the paper asks for: every radius lets lines cross narrow ledges unseen.
     count = math.ceil(2.0 * math.sqrt(dot(way, way)) / body.step)
     # From the middle outwards: that is where most lines leave their wall.
@@ -127,7 +146,7 @@ def surface_beside(world, body, p, q):
         at = count // 2 + (turn // 2 if turn % 2 == 0 else -(turn // 2) - 1) + 1
         if at <= 0 or at >= count:
             continue
-        near, vector = clinging(world, body, along(p, way, at / count))
+        near, vector = clinging(world, body, along(p, way, at / count), rim)
         if not near or dot(vector, first) < ALIKE or dot(vector, last) < ALIKE:
             return False
     return True
@@ -163,7 +182,7 @@ def kind_of(world, body, p):
         kind = VOLUMETRIC
         if on_ground(world, body, p):
             kind |= SURFACE
-    near, _ = clinging(world, body, p)
+    near, _ = clinging(world, body, p, True)
     if near:
         kind |= ADHESIVE
     return kind
@@ -222,40 +241,44 @@ def region_edges(world, body, points, nodes, kinds, wanted, empty, starts, ends,
 
 
 @kernel
-def drop_islands(world, body, points, nodes, of, kinds, wanted, least, starts, ends, motions, count, group):
-    """Adhesive edges that lead nowhere become volumetric, or go; returns how many edges of the region are left.
+def drop_islands(world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group):
+    """Edges of one motion type that lead nowhere get another, or go; returns how many edges of the region are left.
 
-    They join fewer than `least` waypoints, none of which stands on the ground or on a face of the region: a climber
-    cannot get there. `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `of` (n, 2) int32.
+    They join fewer than `least` waypoints, none of which is on a face of the region; none stands on the ground, where
+    climbers would get on, or none is away from walls, where walkers have room (the top of a parapet is for climbers).
+    `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `of` (n, 2) int32.
     """
     size = nodes.size
     for i in range(size):
         group[i] = i
     for at in range(count):
-        if motions[at] == ADHESIVE:
+        if motions[at] == motion:
             a, b = find_root(group, starts[at]), find_root(group, ends[at])
             group[max(a, b)] = min(a, b)
     for i in range(size):
         group[i] = find_root(group, i)
     left = 0
     for at in range(count):
-        if motions[at] == ADHESIVE:
+        if motions[at] == motion:
             root = group[starts[at]]
             members = 0
             for i in range(size):
                 if group[i] == root:
                     members += 1
-                    if kinds[nodes[i]] & SURFACE or of[nodes[i], 1] >= 0:
+                    kind = kinds[nodes[i]]
+                    leads = kind & SURFACE != 0 if motion == ADHESIVE else kind & ADHESIVE == 0
+                    if leads or of[nodes[i], 1] >= 0:
                         members = least
                 if members >= least:
                     break
             if members < least:
-                p, q = nodes[starts[at]], nodes[ends[at]]
-                a = np.float64(points[p, 0]), np.float64(points[p, 1]), np.float64(points[p, 2])
-                b = np.float64(points[q, 0]), np.float64(points[q, 1]), np.float64(points[q, 2])
-                if not wanted & VOLUMETRIC or not upright_clear(world, body, a, b):
+                a, b = nodes[starts[at]], nodes[ends[at]]
+                p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
+                q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])
+                other = motion_between(world, body, p, q, kinds[a] & kinds[b] & wanted & ~motion)
+                if other == 0:
                     continue
-                motions[at] = VOLUMETRIC
+                motions[at] = other
         starts[left] = starts[at]
         ends[left] = ends[at]
         motions[left] = motions[at]

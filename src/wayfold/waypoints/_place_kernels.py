@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold._jit import helper, kernel
 from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
 from wayfold.geometry._kernels import along, dot
-from wayfold.graph._kernels import find_root
-from wayfold.waypoints._kernels import (
-    ADHESIVE,
-    SURFACE,
-    VOLUMETRIC,
-    enclosed,
-    ground_below,
-    kind_of,
-    motion_between,
+from wayfold.waypoints._join_kernels import (
+    apart2,
+    climbs_of,
+    group_waypoints,
+    keep,
+    keep_connectors,
+    keep_rims,
+    row,
 )
+from wayfold.waypoints._kernels import ADHESIVE, SURFACE, VOLUMETRIC, ground_below, motion_between
 
 
 class Scratch(NamedTuple):
@@ -36,39 +36,6 @@ class Scratch(NamedTuple):
 
 # A ray that meets a wall at a flatter angle than this is no use for finding a place beside it.
 _SQUARE = 0.3
-
-
-@inline
-def rounded(p):
-    """A point as float32 stores it."""
-    return np.float64(np.float32(p[0])), np.float64(np.float32(p[1])), np.float64(np.float32(p[2]))
-
-
-@inline
-def inside(p, low, high):
-    """Whether a point lies strictly inside a box (or inside a face, across whose axis the box has no extent)."""
-    for axis in range(3):
-        if low[axis] < high[axis] and not low[axis] < p[axis] < high[axis]:
-            return False
-    return True
-
-
-@helper
-def keep(world, body, p, low, high, need, gap, points, kinds, count):
-    """Add a position that has a motion of `need` and is `gap` metres from every other; return the new count."""
-    p = rounded(p)
-    if count == kinds.size or not inside(p, low, high):
-        return count
-    for other in range(count):
-        x, y, z = p[0] - points[other, 0], p[1] - points[other, 1], p[2] - points[other, 2]
-        if x * x + y * y + z * z < gap * gap:
-            return count
-    kind = kind_of(world, body, p)
-    if kind & need == 0 or enclosed(world, p):
-        return count
-    points[count, 0], points[count, 1], points[count, 2] = p
-    kinds[count] = kind
-    return count + 1
 
 
 @helper
@@ -106,19 +73,6 @@ def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds,
     return keep(world, body, spot, low, high, ADHESIVE, gap, points, kinds, count)
 
 
-@inline
-def row(points, at):
-    """A stored position as a tuple of float64."""
-    return np.float64(points[at, 0]), np.float64(points[at, 1]), np.float64(points[at, 2])
-
-
-@inline
-def apart2(points, a, p):
-    """Squared distance of a stored position and a point."""
-    x, y, z = points[a, 0] - p[0], points[a, 1] - p[1], points[a, 2] - p[2]
-    return x * x + y * y + z * z
-
-
 @helper
 def walks(world, body, p, q):
     """Whether a walker gets straight from one position to the other."""
@@ -141,68 +95,14 @@ def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds,
     return count
 
 
-@inline
-def mixed(group, kinds, points, count, p, near2):
-    """Whether waypoints of different groups are near a point."""
-    first = -1
-    for other in range(count):
-        if kinds[other] & SURFACE and apart2(points, other, p) < near2:
-            root = find_root(group, other)
-            if first >= 0 and root != first:
-                return True
-            first = root
-    return False
-
-
-@helper
-def keep_connectors(world, body, low, high, reach, scratch, found, points, kinds, count):
-    """Add some of the `found` fine positions: those that join waypoints which a walker could not get between so far."""
-    fine, group = scratch.fine, scratch.group
-    near2 = reach * reach
-    groups = 0
-    for a in range(count):
-        group[a] = a
-        groups += 1 if kinds[a] & SURFACE else 0
-    for a in range(count):
-        for b in range(a):
-            if kinds[a] & kinds[b] & SURFACE and find_root(group, a) != find_root(group, b):
-                if apart2(points, a, row(points, b)) < 4.0 * near2 and walks(
-                    world, body, row(points, a), row(points, b)
-                ):
-                    group[find_root(group, a)] = find_root(group, b)
-                    groups -= 1
-    for at in range(found):
-        if groups <= 1 or count == kinds.size:
-            break
-        p = row(fine, at)
-        if not mixed(group, kinds, points, count, p, near2):
-            continue
-        first = -1
-        joined = False
-        for other in range(count):
-            if kinds[other] & SURFACE == 0 or apart2(points, other, p) >= near2:
-                continue
-            root = find_root(group, other)
-            if root != first and walks(world, body, p, row(points, other)):
-                if first < 0:
-                    first = root
-                else:
-                    group[root] = first
-                    groups -= 1
-                    joined = True
-        if joined:
-            group[count] = first
-            count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
-    return count
-
-
 @kernel
-def place_region(world, body, low, high, wanted, columns, levels, corners, walls, scratch, points, kinds, count):
+def place_region(world, body, low, high, wanted, columns, levels, corners, walls, rims, scratch, points, kinds, count):
     """Local waypoints of a region, after the `count` boundary waypoints that are given; returns the new count.
 
     `low`, `high` are corners (tuples). `columns` x `columns` verticals look for floors, a lattice of `levels` cubed
     looks for free space, `corners` (c, 3) float64 are places beside corners and in openings, `walls` (w, 3) float64
-    places beside walls and ceilings. `points` (most, 3) float32 and `kinds` (most,) uint8 are set.
+    places beside walls and ceilings, `rims` (r, 6) float64 places above and beside rims of roofs. `points` (most, 3)
+    float32 and `kinds` (most,) uint8 are set.
     """
     size = high[0] - low[0], high[1] - low[1], high[2] - low[2]
     width = max(size[0], size[1]) / columns
@@ -228,7 +128,9 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
             y = low[1] + (i % side[1] + 0.5) * size[1] / side[1]
             found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.kinds, found)
         count = keep_guards(world, body, low, high, 1.25 * width, scratch.fine, 0, found, points, kinds, count)
-        count = keep_connectors(world, body, low, high, 1.5 * width, scratch, found, points, kinds, count)
+        reach = 1.5 * width
+        groups = group_waypoints(world, body, 2.0 * reach, SURFACE, scratch.group, points, kinds, count)
+        count = keep_connectors(world, body, low, high, reach, SURFACE, scratch, found, points, kinds, count, groups)
     if wanted & (VOLUMETRIC | ADHESIVE):
         for i in range(levels * levels * levels):
             p = (
@@ -254,6 +156,12 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
         for at in range(walls.shape[0]):
             p = walls[at, 0], walls[at, 1], walls[at, 2]
             count = keep(world, body, p, low, high, ADHESIVE, 0.45 * width, points, kinds, count)
+        found = climbs_of(world, body, low, high, walls, scratch.fine)
+        need = wanted & (SURFACE | ADHESIVE)
+        groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, kinds, count)
+        count = keep_connectors(world, body, low, high, width, need, scratch, found, points, kinds, count, groups)
+        if wanted & SURFACE:
+            count = keep_rims(world, body, low, high, width, 1.5 * width, rims, scratch.group, points, kinds, count)
     return count
 
 

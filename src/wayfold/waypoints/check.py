@@ -31,8 +31,8 @@ def check_edges(waypoints: WaypointGraph, count: int, *, seed: int = 0) -> dict[
     dict
         For each motion type the edges that were checked, how many break a rule anywhere, and which rules: `clearance`
         (a triangle nearer than the radius), `height` (no room above a walker or flyer), `ground` (none below, or not at
-        the right height), `slope` (ground too steep), `surface` (a climber is not near one), `facing` (the nearest
-        one faces up).
+        the right height), `slope` (ground too steep), `surface` (a climber is not near a
+        wall or ceiling, nor just getting over a rim).
     """
     world = waypoints.surroundings
     graph = waypoints.graph
@@ -82,7 +82,9 @@ def _broken(
         slope = np.where(triangles >= 0, np.abs(world.mesh.normals[triangles, 2]), 1.0)
         rules["slope"] = edges(slope < steep - 1e-6)
     if motion is Motion.ADHESIVE:
-        rules["surface"] = edges(~(away <= body.near + 0.25 * body.step))
         up = np.where(np.isfinite(away), (samples - where)[:, 2] / np.maximum(away, 1e-9), 0.0)
-        rules["facing"] = edges(up > steep + 0.02)
+        held = (away <= body.near + 0.25 * body.step) & (up <= steep + 0.02)
+        wall, _, _ = world.steep.nearest(samples, 4.0 * body.near)
+        rim = (lengths[owner] < 2.0 * body.near) & (wall <= body.near + 0.25 * body.step)
+        rules["surface"] = edges(~(held | rim))
     return rules

@@ -7,12 +7,17 @@ meet (on an edge or a corner of the grid), it belongs to the box above it and to
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
+from wayfold.errors import ParameterError
+
 Boxes = NDArray[np.float64]
 Pairs = NDArray[np.int32]
+_MOST_REGIONS = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -134,3 +139,33 @@ def _number(cell: NDArray[np.int64], shape: tuple[int, int, int]) -> NDArray[np.
 
 def _pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> Pairs:
     return np.ascontiguousarray(np.column_stack([first, second]).astype(np.int32))
+
+
+def usual_shape(points: NDArray[np.float32]) -> tuple[int, int, int]:
+    """Cubes that hold about 70 points each, as in the paper's graphs, counting only cubes that hold any."""
+    extent = np.maximum(np.ptp(points, axis=0).astype(np.float64), 1e-9)
+    wanted = max(1, len(points) // 70)
+    side = float(extent.max())
+    shape = np.ones(3, np.int64)
+    while True:
+        shape = np.maximum(1, np.ceil(extent / side)).astype(np.int64)
+        if int(shape.prod()) >= _MOST_REGIONS // 8:
+            break
+        cells = np.minimum((points - points.min(axis=0)) / (extent / shape), shape - 1).astype(np.int64)
+        filled = len(np.unique((cells[:, 0] * shape[1] + cells[:, 1]) * shape[2] + cells[:, 2]))
+        if filled >= wanted:
+            break
+        side /= 1.25
+    return int(shape[0]), int(shape[1]), int(shape[2])
+
+
+def check_shape(regions: Any) -> tuple[int, int, int]:
+    """Numbers of regions along each axis that a user gave."""
+    try:
+        rx, ry, rz = regions
+    except (TypeError, ValueError):
+        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {regions!r}") from None
+    shape = tuple(_check.whole(number, "regions", low=1, high=1 << 20) for number in (rx, ry, rz))
+    if shape[0] * shape[1] * shape[2] > _MOST_REGIONS:
+        raise ParameterError(f"at most {_MOST_REGIONS} regions, not {shape[0] * shape[1] * shape[2]}")
+    return shape[0], shape[1], shape[2]

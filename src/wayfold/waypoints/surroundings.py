@@ -49,10 +49,12 @@ class Surroundings:
         self.agent = agent
         self.index = TriangleIndex(mesh)
         self.body = body_of(agent)
+        steep = np.abs(mesh.normals[:, 2]) < self.body.cosine
+        self.steep = TriangleIndex(Mesh(mesh.vertices, mesh.triangles[steep]))
 
     def world(self) -> _kernels.World:
         """The triangles for kernels, with a stack of its own."""
-        return _kernels.World(self.index.tree, self.mesh.normals, new_stack())
+        return _kernels.World(self.index.tree, self.steep.tree, self.mesh.normals, new_stack())
 
     def positions(self, point: NDArray[np.float64]) -> dict[Motion, tuple[float, float, float]]:
         """Where the body's position is when a character is at `point`, for each motion that is possible there."""
@@ -125,10 +127,14 @@ class Surroundings:
         """Takes shortcuts along a path that keep its motions legal."""
 
         def smooth(path: Path) -> Path:
-            points = path.points
+            # The ends are where the character's feet are: shortcuts start from where its body is then.
+            points = path.points.copy()
+            for at in (0, -1):
+                spots = [spot for motion, spot in self.positions(points[at]).items() if motion & motions]
+                points[at] = spots[0] if spots else points[at]
             kept = np.empty(len(points), np.int64)
             count = _kernels.shortcuts(self.world(), self.body, points, int(motions), kept)
-            corners = points[kept[:count]]
+            corners = path.points[kept[:count]]
             length = float(np.linalg.norm(np.diff(corners, axis=0), axis=1).sum())
             cost = min(path.cost, length) if math.isclose(path.cost, path.length, rel_tol=1e-6) else path.cost
             return Path(path.status, corners, cost=cost, expanded=path.expanded, timings=path.timings)

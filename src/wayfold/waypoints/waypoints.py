@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
+from wayfold import _check
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
-from wayfold.errors import FormatError, OffMapError, ParameterError, WayfoldError
+from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
-from wayfold.graph._build import graph_from_archive
 from wayfold.path import Path
-from wayfold.waypoints import _edit_kernels, editing
+from wayfold.waypoints import _edit_kernels, _files, editing
 from wayfold.waypoints.editing import Edit
-from wayfold.waypoints.regions import Regions, adaptive, uniform
+from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
 from wayfold.waypoints.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-_MOST_REGIONS = 1 << 26
 _MOST_TRIES = 2000  # waypoints that a point is tried against before it counts as shut in
 
 
@@ -138,7 +136,7 @@ class WaypointGraph:
             if regions is not None:
                 raise ParameterError("regions and most_waypoints exclude each other: give one of them")
             return cls(graph, adaptive(graph.points, _check.whole(most_waypoints, "most_waypoints", low=1)))
-        shape = _usual_shape(graph.points) if regions is None else _check_shape(regions)
+        shape = usual_shape(graph.points) if regions is None else check_shape(regions)
         return cls(graph, uniform(graph.points, shape))
 
     # --- what it is ------------------------------------------------------------------------------------------------
@@ -367,52 +365,12 @@ class WaypointGraph:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the graph, its regions and the mesh it was built from to a `.wayfold` file."""
-        graph, layout = self.graph, self.layout
-        arrays: dict[str, NDArray[Any]] = {
-            "points": graph.points,
-            "offsets": graph.offsets,
-            "targets": graph.targets,
-            "boxes": layout.boxes,
-            "regions": layout.of,
-        }
-        if graph.costs is not None:
-            arrays["costs"] = graph.costs
-        if graph.motions is not None:
-            arrays["motions"] = graph.motions
-        meta: dict[str, Any] = {"shape": layout.shape, "agent": None}
-        if self.surroundings is not None:
-            mesh, agent = self.surroundings.mesh, self.surroundings.agent
-            arrays |= {"vertices": mesh.vertices, "triangles": mesh.triangles}
-            sizes = {name: getattr(agent, name) for name in ("radius", "height", "climb", "slope")}
-            meta["agent"] = {**sizes, "motions": int(agent.motions)}
-        _archive.write_archive(file, "waypoint-graph", arrays, meta)
+        _files.save(self, file)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> WaypointGraph:
         """Read what `save` wrote; its arrays stay on disk until they are touched."""
-        archive = _archive.read_archive(file, "waypoint-graph")
-        graph = graph_from_archive(Graph, archive, file)
-        arrays = archive.arrays
-        try:
-            shape = archive.meta["shape"]
-            of = np.ascontiguousarray(arrays["regions"], np.int32)
-            boxes = np.ascontiguousarray(arrays["boxes"], np.float64)
-            if of.shape != (graph.num_nodes, 2) or boxes.ndim != 2 or boxes.shape[1] != 6:
-                raise FormatError("the regions do not belong to the waypoints", file)
-            if of[:, 0].min() < 0 or of[:, 1].min() < -1 or of.max() >= len(boxes):
-                raise FormatError("a waypoint names a region that is not there", file)
-            regions = Regions.from_pairs(boxes, of, None if shape is None else tuple(shape))
-            surroundings = None
-            if archive.meta["agent"] is not None:
-                agent = Agent(**{**archive.meta["agent"], "motions": Motion(archive.meta["agent"]["motions"])})
-                surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent)
-        except (KeyError, TypeError) as error:
-            raise FormatError(f"the archive has no {error}", file) from None
-        except FormatError:
-            raise
-        except WayfoldError as error:
-            raise FormatError(str(error), file) from None
-        return cls(graph, regions, surroundings)
+        return cls(*_files.load(file))
 
 
 def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Iterator[NDArray[np.int64]]:
@@ -427,32 +385,3 @@ def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Itera
 
 def _names(motions: Motion) -> str:
     return "+".join(str(motion.name).lower() for motion in Motion if motion in motions)
-
-
-def _usual_shape(points: NDArray[np.float32]) -> tuple[int, int, int]:
-    """Cubes that hold about 70 points each, as in the paper's graphs, counting only cubes that hold any."""
-    extent = np.maximum(np.ptp(points, axis=0).astype(np.float64), 1e-9)
-    wanted = max(1, len(points) // 70)
-    side = float(extent.max())
-    shape = np.ones(3, np.int64)
-    while True:
-        shape = np.maximum(1, np.ceil(extent / side)).astype(np.int64)
-        if int(shape.prod()) >= _MOST_REGIONS // 8:
-            break
-        cells = np.minimum((points - points.min(axis=0)) / (extent / shape), shape - 1).astype(np.int64)
-        filled = len(np.unique((cells[:, 0] * shape[1] + cells[:, 1]) * shape[2] + cells[:, 2]))
-        if filled >= wanted:
-            break
-        side /= 1.25
-    return int(shape[0]), int(shape[1]), int(shape[2])
-
-
-def _check_shape(regions: Any) -> tuple[int, int, int]:
-    try:
-        rx, ry, rz = regions
-    except (TypeError, ValueError):
-        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {regions!r}") from None
-    shape = tuple(_check.whole(number, "regions", low=1, high=1 << 20) for number in (rx, ry, rz))
-    if shape[0] * shape[1] * shape[2] > _MOST_REGIONS:
-        raise ParameterError(f"at most {_MOST_REGIONS} regions, not {shape[0] * shape[1] * shape[2]}")
-    return shape[0], shape[1], shape[2]

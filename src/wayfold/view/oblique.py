@@ -1,0 +1,103 @@
+"""Meshes and paths seen obliquely from above, for levels where a plan hides what matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold._check import number
+from wayfold.geometry import Mesh
+from wayfold.path import Path
+from wayfold.view.pictures import new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_TRIANGLES = 200_000
+_LIGHT = np.array([0.35, -0.55, 0.76])
+
+
+class Camera:
+    """A parallel view from far away.
+
+    Parameters
+    ----------
+    turn : float, degrees
+        Where the eye is, counter-clockwise around the world from its south (negative y).
+    tilt : float, degrees, 0 to 90
+        How high the eye is above the horizon.
+    """
+
+    def __init__(self, turn: float = 30.0, tilt: float = 35.0) -> None:
+        a = np.radians(number(turn, "turn"))
+        b = np.radians(number(tilt, "tilt", low=0.0, high=90.0))
+        self.right = np.array([np.cos(a), np.sin(a), 0.0])
+        self.away = np.array([-np.sin(a) * np.cos(b), np.cos(a) * np.cos(b), -np.sin(b)])
+        self.up = np.cross(self.right, self.away)
+
+    def project(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(n, 2) places on the picture of (n, 3) points, metres."""
+        flat: NDArray[np.float64] = np.asarray(points, np.float64) @ np.column_stack([self.right, self.up])
+        return flat
+
+
+def draw_solid(axes: Axes, mesh: Mesh, camera: Camera) -> None:
+    """Draw the triangles of a mesh that face the eye, the furthest first, shaded by their direction.
+
+    Of more than 200,000 triangles only the largest are drawn.
+    """
+    from matplotlib.collections import PolyCollection
+
+    facing = np.flatnonzero(mesh.normals @ camera.away < -1e-9)
+    if len(facing) > _MOST_TRIANGLES:
+        facing = facing[np.argsort(-mesh.areas[facing], kind="stable")[:_MOST_TRIANGLES]]
+    corners, owner = _small(mesh.vertices[mesh.triangles[facing]], float(np.ptp(mesh.vertices, axis=0).max()) / 60.0)
+    order = np.argsort(-(corners @ camera.away).max(axis=1), kind="stable")
+    corners = corners[order]
+    shade = 0.45 + 0.5 * np.clip(mesh.normals[facing[owner[order]]] @ _LIGHT, 0.0, 1.0)
+    colours = shade[:, None] * np.array([0.93, 0.92, 0.88])
+    flat = camera.project(corners.reshape(-1, 3)).reshape(-1, 3, 2)
+    axes.add_collection(PolyCollection(list(flat), facecolors=colours, edgecolors=colours, linewidths=0.3))
+    axes.autoscale()
+
+
+def _small(corners: NDArray[np.float64], most: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Triangles (m, 3, 3) halved until no side is longer than `most`, so that their distances tell what hides what.
+
+    The second array says which of the given triangles each is part of.
+    """
+    owner = np.arange(len(corners))
+    done, owners = [], []
+    while len(corners):
+        sides = np.linalg.norm(corners - np.roll(corners, -1, axis=1), axis=2)
+        longest = np.argmax(sides, axis=1)
+        small = sides[np.arange(len(sides)), longest] <= most
+        done.append(corners[small])
+        owners.append(owner[small])
+        corners, longest, owner = corners[~small], longest[~small], owner[~small]
+        at = np.arange(len(corners))
+        a, b, c = (corners[at, (longest + k) % 3] for k in range(3))
+        middle = (a + b) / 2
+        corners = np.concatenate([np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)])
+        owner = np.concatenate([owner, owner])
+    return np.concatenate(done), np.concatenate(owners)
+
+
+def draw_characters(mesh: Mesh, paths: dict[str, Path], camera: Camera | None = None) -> Figure:
+    """Paths of several characters through one world, seen obliquely; nothing hides a path."""
+    camera = Camera() if camera is None else camera
+    spread = np.ptp(camera.project(mesh.vertices), axis=0)
+    figure, axes = new_figure(float(spread[0]), float(spread[1]))
+    draw_solid(axes, mesh, camera)
+    for at, (name, path) in enumerate(paths.items()):
+        flat = camera.project(path.points)
+        axes.plot(flat[:, 0], flat[:, 1], color=f"C{at}", linewidth=2, label=f"{name}: {path.length:.1f} m", zorder=3)
+    ends = [camera.project(path.points[[0, -1]]) for path in paths.values() if len(path.points)]
+    if ends:
+        axes.plot(*ends[0][0], "o", color="white", markeredgecolor="black", zorder=4)
+        axes.plot(*ends[0][1], "*", color="white", markeredgecolor="black", markersize=14, zorder=4)
+    axes.legend(loc="lower right")
+    return figure
