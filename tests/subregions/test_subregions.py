@@ -13,6 +13,7 @@ from tests import naive, naive_subregions
 from tests.strategies import edge_lists
 from wayfold import Graph, Motion, Status, SubregionGraph, WaypointGraph
 from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.subregions import crowd_paths
 from wayfold.subregions._build import layout_of, region_order
 
 pytestmark = pytest.mark.kernels
@@ -295,3 +296,26 @@ def test_bad_input_is_refused_with_a_clear_sentence():
         subregions.path(0, 1, margin=-1)
     with pytest.raises(ParameterError, match="as many"):
         subregions.paths([0], [1, 2])
+
+
+def test_a_crowd_with_different_motions_gets_the_path_of_each_character():
+    rng = np.random.default_rng(3)
+    points = rng.uniform(0, 30, (120, 3))
+    edges = np.unique(np.sort(rng.integers(0, 120, (500, 2)), axis=1), axis=0)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    kinds = rng.choice([1, 2, 4], len(edges)).astype(np.uint8)
+    waypoints = WaypointGraph.from_graph(Graph.from_edges(points, edges, motions=kinds), (3, 3, 3))
+    graphs = [SubregionGraph.build(waypoints, motions) for motions in (1, 3, 5)]
+    which, starts, goals = rng.integers(0, 3, 60), rng.integers(0, 120, 60), rng.integers(0, 120, 60)
+    for exact in (False, True):
+        paths = crowd_paths(graphs, which, starts, goals, exact=exact)
+        for at, path in enumerate(paths):
+            alone = graphs[which[at]].path(starts[at], goals[at], exact=exact)
+            assert (path.status, path.cost) == (alone.status, alone.cost)
+            assert path.nodes.tolist() == alone.nodes.tolist()
+    with pytest.raises(ParameterError, match="which"):
+        crowd_paths(graphs, [3], [0], [1])
+    with pytest.raises(ParameterError, match="one and the same"):
+        crowd_paths([graphs[0], SubregionGraph.build(waypoints.graph)], [0], [0], [1])
+    with pytest.raises(ParameterError, match="as many"):
+        graphs[0].paths([0, 1], [1])

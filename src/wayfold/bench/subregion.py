@@ -79,17 +79,19 @@ def places(data: Path) -> list[tuple[str, Mesh, Agent, float]]:
 
 
 def city(mesh: Mesh, paper: dict[str, Any], orders: int, count: int, progress: Step) -> dict[str, Any]:
-    """One city: building it, Table 1, Tables 2 and 3, exact planning, repair and the check against the triangles."""
+    """One city: building it, and all that is measured over it."""
     begin = time.perf_counter()
     waypoints = WaypointGraph.build(mesh, Agent())
-    built = time.perf_counter() - begin
+    built = {"triangles": len(mesh), "build_seconds": time.perf_counter() - begin, "stages": waypoints.timings}
+    return built | measure(waypoints, paper, orders, count, progress)
+
+
+def measure(waypoints: WaypointGraph, paper: dict[str, Any], orders: int, count: int, progress: Step) -> dict[str, Any]:
+    """Table 1, Tables 2 and 3, exact planning, repair and the check against the triangles."""
     report: dict[str, Any] = {
-        "triangles": len(mesh),
         "regions": waypoints.layout.shape,
         "waypoints": waypoints.num_waypoints,
         "edges": waypoints.num_edges,
-        "build_seconds": built,
-        "stages": waypoints.timings,
         "sets": {},
     }
     graphs = []

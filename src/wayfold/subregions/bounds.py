@@ -57,8 +57,7 @@ class Bounds:
         with np.errstate(invalid="ignore"):
             bounds = np.nan_to_num(np.abs(self.table[start] - self.table[goal]), nan=-1.0)
         active = np.argsort(-bounds, kind="stable")[:_ACTIVE]
-        parts = (graph.offsets, graph.targets, graph.costs, graph.motions, graph.points, graph.usable)
-        return BoundedSpace(*parts, scale, self.table, active)
+        return BoundedSpace(graph, scale, self.table, active)
 
 
 def _around(subregions: Graph, count: int) -> list[int]:

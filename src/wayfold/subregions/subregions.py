@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _threads
+from wayfold import _check
 from wayfold.agent import Motion, check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as search_kernels
 from wayfold.path import Path, Status
-from wayfold.subregions import _files, _kernels
+from wayfold.subregions import _files, _kernels, _queries
 from wayfold.subregions._build import COSTS, Abstraction, abstract
 from wayfold.subregions._masks import Masks
 from wayfold.subregions.bounds import Bounds
@@ -260,19 +261,10 @@ class SubregionGraph:
         workers : int, >= 1, optional
             Threads, all cores by default.
         """
-        a, b = np.asarray(starts), np.asarray(goals)
-        if len(a) != len(b) or a.ndim not in (1, 2):
-            raise ParameterError(f"starts and goals must be as many, not of shapes {a.shape} and {b.shape}")
         if exact:
             self.prepare_exact()
-        found: list[Any] = [None] * len(a)
-
-        def work(first: int, last: int) -> None:
-            for at in range(first, last):
-                found[at] = self.path(a[at], b[at], margin=margin, weight=weight, exact=exact)
-
-        _threads.run_chunks(work, len(a), workers=workers, chunk=4)
-        return found
+        planner = partial(self.path, margin=margin, weight=weight, exact=exact)
+        return _queries.run([planner], np.zeros(np.shape(starts)[:1], np.int64), starts, goals, workers)
 
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
         """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
