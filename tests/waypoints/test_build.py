@@ -44,6 +44,11 @@ def test_every_sampled_edge_passes_an_independent_check_against_the_triangles():
                 assert not naive_waypoints.violations(corners, p, q, int(motion), AGENT, lift), (motion, p, q)
 
 
+def test_no_edge_stands_twice():
+    pairs, _ = edges_of(built())
+    assert len(np.unique(pairs, axis=0)) == len(pairs)
+
+
 def test_edges_stay_in_a_region_and_boundary_waypoints_lie_on_the_face_between_their_two():
     waypoints = built()
     regions = waypoints.regions

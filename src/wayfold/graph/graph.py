@@ -284,17 +284,7 @@ class Graph(Conversions):
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         most = _kernels.UNLIMITED if limit is None or limit == np.inf else _check.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
-        marks = searcher.NO_NODES if wanted is None else wanted
-        state, *_ = searcher.run(
-            self._workspaces,
-            lambda state: _kernels.search(space, state, node, -1, 0.0, most, marks, searcher.NO_BUDGET, False),
-        )
-        clock = int(state.clock[0])
-        picked: Any = slice(None) if wanted is None else wanted
-        settled = (state.stamp[picked] > clock) & (state.place[picked] < 0)
-        result = np.where(settled, state.cost[picked], np.inf)
-        self._workspaces.give(state)
-        return result
+        return searcher.costs_from(space, self._workspaces, node, wanted, most)
 
     def components(self, motions: int | None = None) -> NDArray[np.int32]:
         """The connected component of each node for a set of motions, computed once, numbered from 0.

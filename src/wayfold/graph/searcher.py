@@ -14,6 +14,7 @@ from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Paths, Status
 
 NO_NODES = np.empty(0, np.int32)
+UNLIMITED = float(_kernels.UNLIMITED)
 NO_BUDGET = np.iinfo(np.int64).max
 _STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
 # A query of a batch takes from microseconds to milliseconds: chunks of this size keep the threads evenly busy.
@@ -66,6 +67,22 @@ def one(
     cost = float(state.cost[end])
     workspaces.give(state)
     return Path(_STATUS[status], points, nodes=nodes, cost=cost, expanded=settled, smoother=smoother)
+
+
+def costs_from(
+    space: Any, workspaces: Workspaces, source: int, wanted: NDArray[np.int32] | None = None, limit: float = UNLIMITED
+) -> NDArray[np.float64]:
+    """Costs of the cheapest paths from one node to all, or to the `wanted` ones; infinite beyond `limit`."""
+    marks = NO_NODES if wanted is None else wanted
+    state, *_ = run(
+        workspaces, lambda state: _kernels.search(space, state, source, -1, 0.0, limit, marks, NO_BUDGET, False)
+    )
+    clock = int(state.clock[0])
+    picked: Any = slice(None) if wanted is None else wanted
+    settled = (state.stamp[picked] > clock) & (state.place[picked] < 0)
+    result = np.where(settled, state.cost[picked], np.inf)
+    workspaces.give(state)
+    return result
 
 
 def both_ways(

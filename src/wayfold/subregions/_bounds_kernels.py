@@ -10,12 +10,19 @@ from wayfold.graph._kernels import GraphSpace, cost, distance, slots, straight, 
 
 
 class BoundedSpace(NamedTuple):
-    """A graph with the distances of every node from a few landmarks."""
+    """A graph with the costs of every node from a few landmarks, in whole steps."""
 
     graph: GraphSpace
     scale: float  # lowest cost of a metre
-    table: np.ndarray  # (n, k) float64, cost from each landmark; infinite where it does not reach
-    active: np.ndarray  # (a,) int64, landmarks that say most about this query
+    step: float
+    table: np.ndarray  # (n, k) int32, cost from each landmark in steps; -1 where it does not reach
+
+
+class SteppedSpace(NamedTuple):
+    """A graph whose costs are counted in whole steps, rounded down."""
+
+    graph: GraphSpace
+    step: float
 
 
 @implements(slots, BoundedSpace)
@@ -35,10 +42,27 @@ def _(space, node, slot, successor):
 
 @implements(distance, BoundedSpace)
 def _(space, node, goal):
-    best = space.scale * straight(space.graph.points, node, goal)
-    for landmark in space.active:
-        # Where the landmark reaches neither, the difference is NaN, which is never larger.
-        bound = abs(space.table[node, landmark] - space.table[goal, landmark])
-        if bound > best:
-            best = bound
-    return best
+    most = 0
+    for landmark in range(space.table.shape[1]):
+        most = max(most, abs(np.int64(space.table[node, landmark]) - np.int64(space.table[goal, landmark])))
+    return max(space.step * most, space.scale * straight(space.graph.points, node, goal))
+
+
+@implements(slots, SteppedSpace)
+def _(space, node):
+    return slots(space.graph, node)
+
+
+@implements(target, SteppedSpace)
+def _(space, node, slot):
+    return target(space.graph, node, slot)
+
+
+@implements(cost, SteppedSpace)
+def _(space, node, slot, successor):
+    return np.floor(cost(space.graph, node, slot, successor) / space.step)
+
+
+@implements(distance, SteppedSpace)
+def _(space, node, goal):
+    return distance(space.graph, node, goal)

@@ -1,8 +1,12 @@
-"""Bounds for exact planning (000, section 8): the abstraction says where to look from, the waypoints how far it is.
+"""Exact planning (000, section 8) with the abstraction for bounds: where not to look, and how far it is at least.
 
-Landmarks are subregions around the rim of the world. The triangle inequality turns costs from a landmark into a lower
-bound that respects walls, and that never falls by more than an edge costs, so that A* stays exact (Goldberg and
+Where not to look: a shortest path crosses a region between two of its portals, and needs only few of its waypoints
+(`_useful_kernels`). All others are left out, but for the regions of start and goal.
+
+How far: landmarks are subregions around the rim of the world. The triangle inequality turns costs from a landmark into
+a lower bound that respects walls, and that never falls by more than an edge costs, so that A* stays exact (Goldberg and
 Harrelson's ALT, the paper's reference 24).
+Costs are counted in whole steps, those of every edge rounded down: 4 bytes are enough for a bound that is still exact.
 """
 
 from __future__ import annotations
@@ -14,19 +18,20 @@ from numpy.typing import NDArray
 
 from wayfold import _threads
 from wayfold.agent import Motion
-from wayfold.graph import Graph
-from wayfold.graph._kernels import GraphSpace
-from wayfold.subregions._bounds_kernels import BoundedSpace
-
-_ACTIVE = 4  # landmarks that a query looks at; more cost more than they save
+from wayfold.graph import Graph, searcher
+from wayfold.graph._kernels import HEAP_FULL, GraphSpace
+from wayfold.subregions import _useful_kernels
+from wayfold.subregions._bounds_kernels import BoundedSpace, SteppedSpace
+from wayfold.subregions._masks import Masks
+from wayfold.waypoints import WaypointGraph
 
 
 class Bounds:
-    """Costs of all waypoints from a few landmarks.
+    """What exact queries know beforehand: costs from a few landmarks, and which waypoints are of use.
 
     Parameters
     ----------
-    waypoints : Graph
+    waypoints : WaypointGraph
     motions : Motion
         Edges that the character can use.
     subregions : Graph
@@ -38,26 +43,80 @@ class Bounds:
 
     Attributes
     ----------
-    table : (n, count) float64
+    table : (n, count) int32
+        Cost of every waypoint from each landmark, in steps; -1 where it does not reach.
+    of_use : (n,) uint16 or int32
+        0 for waypoints that any query may need, 1 + region for those that only queries from or to their region need.
     """
 
-    def __init__(self, waypoints: Graph, motions: Motion, subregions: Graph, labels: NDArray[Any], count: int) -> None:
+    def __init__(
+        self, waypoints: WaypointGraph, motions: Motion, subregions: Graph, labels: NDArray[Any], count: int
+    ) -> None:
+        graph = waypoints.graph
         chosen = _around(subregions, count)
         nodes = [int(np.argmax(labels == label)) for label in chosen]
-        self.table = np.full((waypoints.num_nodes, count), np.inf)
+        # Nothing is further from any landmark than twice what is furthest from one of them.
+        away = graph.distances(nodes[0], motions=int(motions))
+        self.step = max(2.0 * float(away[np.isfinite(away)].max()) / (1 << 30), 1e-300)
+        self.table = np.full((graph.num_nodes, count), -1, np.int32)
+        space = graph._space(int(motions))
 
-        def work(first: int, last: int) -> None:
+        def measure(first: int, last: int) -> None:
             for at in range(first, last):
-                self.table[:, at] = waypoints.distances(nodes[at], motions=int(motions))
+                steps = searcher.costs_from(SteppedSpace(space, self.step), graph._workspaces, nodes[at])
+                self.table[:, at] = np.where(steps < np.inf, steps, -1.0)
 
-        _threads.run_chunks(work, len(nodes), chunk=1)
+        _threads.run_chunks(measure, len(nodes), chunk=1)
+        regions = waypoints.num_regions
+        kind = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
+        self._flags = np.zeros(graph.num_nodes, np.uint8)
+        self.of_use = np.zeros(graph.num_nodes, kind)
+        self._masks = Masks(regions + 1)
+        self._home = waypoints.layout.of[:, 0]
 
-    def space(self, graph: GraphSpace, scale: float, start: int, goal: int) -> BoundedSpace:
-        """The search space of an exact query, with the landmarks that bound it best."""
-        with np.errstate(invalid="ignore"):
-            bounds = np.nan_to_num(np.abs(self.table[start] - self.table[goal]), nan=-1.0)
-        active = np.argsort(-bounds, kind="stable")[:_ACTIVE]
-        return BoundedSpace(graph, scale, self.table, active)
+        def portals(first: int, last: int) -> None:
+            _useful_kernels.find_portals(space, waypoints.layout.of, first, last, self._flags)
+
+        _threads.run_chunks(portals, graph.num_nodes, chunk=1 << 16)
+        self.look(waypoints, space, np.arange(regions))
+
+    def look(self, waypoints: WaypointGraph, space: GraphSpace, regions: NDArray[np.int64]) -> None:
+        """Find out which waypoints of some regions are of use; those that were once stay so."""
+        layout = waypoints.layout
+        pool = waypoints.graph._workspaces
+        flags = self._flags
+
+        def ways(first: int, last: int) -> None:
+            state = pool.take()
+            for region in regions[first:last]:
+                lists = (layout.offsets, layout.members, region)
+                while (
+                    _useful_kernels.mark_useful(space, layout.of, *lists, state, flags, searcher.NO_NODES) == HEAP_FULL
+                ):
+                    state = pool.larger(state)
+                nodes = layout.members[layout.offsets[region] : layout.offsets[region + 1]]
+                self.of_use[nodes] = np.where(flags[nodes] > 0, 0, region + 1)
+            pool.give(state)
+
+        _threads.run_chunks(ways, len(regions), chunk=16)
+
+    def space(self, graph: GraphSpace, scale: float, start: int, goal: int) -> Any:
+        """The search space of an exact query, and the mask to give back to `free` after it."""
+        mask = self._masks.take()
+        for label in self._labels(start, goal):
+            mask.allowed[label] = 1
+        filtered = graph._replace(labels=self.of_use, allowed=mask.allowed)
+        return BoundedSpace(filtered, scale, self.step, self.table), mask
+
+    def free(self, mask: Any, start: int, goal: int) -> None:
+        """Take back the mask of a query."""
+        for label in self._labels(start, goal):
+            mask.allowed[label] = 0
+        self._masks.give(mask)
+
+    def _labels(self, start: int, goal: int) -> tuple[int, int, int]:
+        """What a query may use: what is of use to all, and all of its own regions."""
+        return 0, int(self._home[start]) + 1, int(self._home[goal]) + 1
 
 
 def _around(subregions: Graph, count: int) -> list[int]:

@@ -28,6 +28,8 @@ MARGIN = 1
 WEIGHT = 1.1
 """What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
 that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
+LANDMARKS = 32
+"""For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
 
 class SubregionGraph:
@@ -180,8 +182,11 @@ class SubregionGraph:
         """
         waypoints = self._attached()
         self._space = None
-        if edit.added:
+        if edit.added or (self._bounds is not None and len(self._bounds.table) != waypoints.num_waypoints):
             self._bounds = None  # a shorter way may have appeared, which no old bound allows for
+        elif self._bounds is not None and len(edit.edges):
+            touched = np.unique(waypoints.regions[edit.edges.ravel()])
+            self._bounds.look(waypoints, self._waypoint_space(), touched[touched >= 0].astype(np.int64))
         if self._live is None:
             self._live = Live(waypoints, self.parts, self.seed, self.cost)
         if not self._live.repair(waypoints, self._waypoint_space(), edit.edges):
@@ -273,11 +278,11 @@ class SubregionGraph:
             return np.empty(0, np.int32)
         return self.graph.path(label_a, label_b).nodes
 
-    def prepare_exact(self, landmarks: int = 24) -> None:
-        """Compute the distances that exact queries take their bounds from: 8 bytes a waypoint and landmark."""
+    def prepare_exact(self, landmarks: int = LANDMARKS) -> None:
+        """Compute what exact queries take their bounds from: 4 bytes a waypoint and landmark, of which at most 64."""
         count = _check.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
-            self._bounds = Bounds(self._attached().graph, self.motions, self.graph, self.labels, count)
+            self._bounds = Bounds(self._attached(), self.motions, self.graph, self.labels, count)
 
     def _filtered(self, start: int, goal: int, margin: int, weight: float, budget: int) -> Path:
         """Dijkstra's algorithm (A* where costs say something about distance) over subregions, then filtered A*."""
@@ -328,11 +333,11 @@ class SubregionGraph:
         if self._bounds is None:
             self.prepare_exact()
         assert self._bounds is not None
-        waypoints = self._attached().graph
-        space = self._bounds.space(self._waypoint_space(), waypoints._scale, start, goal)
-        return searcher.one(
-            space, waypoints._workspaces, start, goal, scale=1.0, points=waypoints._points_of, budget=budget
-        )
+        bounds, graph = self._bounds, self._attached().graph
+        space, mask = bounds.space(self._waypoint_space(), graph._scale, start, goal)
+        path = searcher.one(space, graph._workspaces, start, goal, scale=1.0, points=graph._points_of, budget=budget)
+        bounds.free(mask, start, goal)
+        return path
 
     def _at_once(self, start: int, goal: int) -> Path | None:
         """The answer where none has to be searched for: the same waypoint, or subregions in different components."""

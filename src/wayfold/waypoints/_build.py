@@ -302,7 +302,16 @@ def _join(
         group = np.empty(most, np.int32)
         for region in range(first, last):
             count = _kernels.region_edges(
-                world, surroundings.body, points, nodes[region], kinds, motions, bool(empty[region]), *scratch
+                world,
+                surroundings.body,
+                points,
+                nodes[region],
+                of,
+                region,
+                kinds,
+                motions,
+                bool(empty[region]),
+                *scratch,
             )
             for motion in (Motion.SURFACE, Motion.ADHESIVE):
                 if motions & Motion.ADHESIVE and not empty[region]:

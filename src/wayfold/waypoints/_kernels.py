@@ -213,10 +213,13 @@ def enclosed(world, p):
 
 
 @kernel
-def region_edges(world, body, points, nodes, kinds, wanted, empty, starts, ends, motions):
-    """All edges between the waypoints of a region; returns how many.
+def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, starts, ends, motions):
+    """All edges between the waypoints of a region, but for those between two of the face to a lower region.
 
-    `points` (n, 3) float32, `nodes` (m,) int32 of the region, `kinds` (n,) uint8. The outputs (m * (m - 1) / 2,) get
+    Returns how many.
+
+    `points` (n, 3) float32, `nodes` (m,) int32 of the region, `of` (n, 2) int32 the regions of each waypoint, the lower
+    one first, `kinds` (n,) uint8. The outputs (m * (m - 1) / 2,) get
     places in `nodes` (uint16) and the motion type. In an empty region every two waypoints see each other.
     """
     count = 0
@@ -226,7 +229,7 @@ def region_edges(world, body, points, nodes, kinds, wanted, empty, starts, ends,
         for j in range(i + 1, nodes.size):
             b = nodes[j]
             both = kinds[a] & kinds[b] & wanted
-            if both == 0:
+            if both == 0 or (of[a, 1] == region and of[b, 1] == region and of[a, 0] == of[b, 0]):
                 continue
             motion = VOLUMETRIC
             if not empty:
