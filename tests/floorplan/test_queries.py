@@ -224,12 +224,12 @@ def test_a_navmesh_has_the_regions_as_polygons(method):
 @settings(max_examples=25)
 @given(worlds, st.sampled_from(METHODS))
 def test_shared_corners_make_every_gateway_an_edge_of_both_polygons(world, method):
-    from wayfold.floorplan import _build
+    from wayfold.floorplan import _mesh
 
     cut = FloorPlan(*make(world)).decompose(method)
     if not cut.num_regions:
         return
-    vertices, polygons = _build.shared_corners(cut)
+    vertices, polygons = _mesh.shared_corners(cut)
     edges = {}
     for number, polygon in enumerate(polygons):
         for a, b in zip(polygon.tolist(), np.roll(polygon, -1).tolist(), strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,11 @@ class Level:
     plan: FloorPlan
     rings: list[Floats]
     heights: Floats
+    """z of each ring."""
+    is_floor: bool = True
+    """False for a transition area."""
+    ground: Floats = field(default_factory=lambda: np.empty((0, 3, 3)))
+    """Triangles of stairs or a slope, where they are known."""
     walls: Any = None
 
 
@@ -110,41 +115,6 @@ def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: N
     _locate_kernels.bin_boxes(boxes, frame, shape, bins.copy(), items, True)
     neighbours = np.ascontiguousarray(both[:, 1])
     return _locate_kernels.Cells(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
-
-
-def shared_corners(cut: Decomposition) -> tuple[Floats, list[NDArray[np.int32]]]:
-    """Vertices (n, 3) and polygons whose edges match from end to end: ends of gateways become corners of both sides."""
-    from scipy.spatial import cKDTree
-
-    near = cut.epsilon / 8.0
-    count = cut.num_regions
-    owner = np.repeat(np.arange(count), np.diff(cut.offsets))
-    pairs, segments = cut.gateways.pairs, cut.gateways.segments
-    where = np.concatenate([cut.corners, segments[:, :2], segments[:, 2:], segments[:, :2], segments[:, 2:]])
-    whose = np.concatenate([owner, pairs[:, 0], pairs[:, 0], pairs[:, 1], pairs[:, 1]])
-    level = cut.region_levels[whose]
-    same = np.arange(len(where))
-    tree = cKDTree(np.column_stack([where, level * 1e3 * (1.0 + np.abs(where).max(initial=0.0))]))
-    close = tree.query_pairs(near, output_type="ndarray")
-    for a, b in close[np.lexsort((close[:, 1], close[:, 0]))].tolist() if len(close) else ():
-        same[b] = min(same[b], same[a])
-    # Ends of gateways between levels are one vertex too, halfway between the two heights.
-    doors = len(pairs)
-    base = len(cut.corners)
-    for k in np.flatnonzero(cut.region_levels[pairs[:, 0]] != cut.region_levels[pairs[:, 1]]).tolist():
-        for end in (0, doors):
-            first, second = same[base + end + k], same[base + 2 * doors + end + k]
-            same[same == max(first, second)] = min(first, second)
-    used, numbers = np.unique(same, return_inverse=True)
-    vertices = np.column_stack([where[used], cut.heights[whose[used]]])
-    centres = cut.centres[whose, :2]
-    angle = np.arctan2(where[:, 1] - centres[:, 1], where[:, 0] - centres[:, 0])
-    order = np.lexsort((angle, whose))
-    polygons = []
-    for part in np.split(order, np.cumsum(np.bincount(whose, minlength=count))[:-1]):
-        ring = numbers[part]
-        polygons.append(ring[ring != np.roll(ring, 1)].astype(np.int32))
-    return vertices, polygons
 
 
 def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:

@@ -20,10 +20,13 @@ class Gateways:
     pairs : (g, 2) int32 array
     segments : (g, 4) float64 array
         ax, ay, bx, by
+    edges : (g, 2) int64 array
+        The edge of each of the two regions that the gateway lies on: the number of the corner where it begins.
     """
 
     pairs: NDArray[np.int32]
     segments: Floats
+    edges: NDArray[np.int64]
 
     @property
     def midpoints(self) -> Floats:
@@ -63,7 +66,7 @@ def find(
         How far two edges may lie apart and still be the same border.
     """
     if len(corners) == 0:
-        return Gateways(np.empty((0, 2), np.int32), np.empty((0, 4)))
+        return Gateways(np.empty((0, 2), np.int32), np.empty((0, 4)), np.empty((0, 2), np.int64))
     counts = np.diff(offsets)
     owner = np.repeat(np.arange(len(counts)), counts)
     following = np.arange(1, len(corners) + 1)
@@ -91,4 +94,5 @@ def find(
     pairs = np.column_stack([owner[i], owner[j]]).astype(np.int32)
     segments = np.hstack([begin[i] + first[:, None] * along, begin[i] + last[:, None] * along])
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    return Gateways(pairs[order], np.ascontiguousarray(segments[order]))
+    edges = np.column_stack([i, j]).astype(np.int64)
+    return Gateways(pairs[order], np.ascontiguousarray(segments[order]), edges[order])

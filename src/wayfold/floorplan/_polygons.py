@@ -38,8 +38,12 @@ def check(value: Any, name: str) -> Polygon | MultiPolygon:
 
 
 def clean(shape: Any, resolution: float) -> MultiPolygon:
-    """The areas of a geometry, outer rings counter-clockwise, without corners in the middle of straight walls."""
-    parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon" and part.area > 0.0]
+    """The areas of a geometry, outer rings counter-clockwise, without corners in the middle of straight walls.
+
+    Parts that are no wider than rounding (twice the resolution) are left out: they come from obstacles that touch.
+    """
+    parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
+    parts = [part for part in parts if part.area > resolution * part.length]
     cleaned = []
     for part in parts:
         rings = [
@@ -102,7 +106,7 @@ def from_cells(mask: NDArray[np.bool_], cell: float) -> MultiPolygon:
     starts = np.flatnonzero(new)
     lasts = np.append(starts[1:], len(row)) - 1 if len(row) else starts
     boxes = shapely.box(begin[starts] * cell, row[starts] * cell, end[starts] * cell, (row[lasts] + 1) * cell)
-    return clean(shapely.union_all(boxes), cell)
+    return clean(shapely.union_all(boxes), cell * 2.0**-30)
 
 
 def is_convex(polygon: Polygon) -> bool:

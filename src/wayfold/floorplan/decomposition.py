@@ -13,16 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from wayfold import _check
+from wayfold._threads import run_chunks
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.floorplan import _build, _gateways, _locate_kernels
+from wayfold.floorplan import _build, _gateways, _locate_kernels, _mesh, _routes
 from wayfold.floorplan.growth import wall_bins
 from wayfold.floorplan.plan import METHODS, FloorPlan
-from wayfold.geometry._funnel_kernels import pull_string
 from wayfold.graph import Graph
-from wayfold.path import Path, Status
+from wayfold.graph.workspace import Workspaces
+from wayfold.path import Path
 
 if TYPE_CHECKING:
     from wayfold.floorplan.information import Information
+    from wayfold.navmesh import NavMesh
 
 
 class Decomposition:
@@ -128,6 +130,14 @@ class Decomposition:
         return np.column_stack([points, self.heights])
 
     @cached_property
+    def gateway_heights(self) -> NDArray[np.float64]:
+        """Height of each gateway, (g,): the floor where stairs begin or end, halfway between its regions elsewhere."""
+        pairs = self.gateways.pairs
+        is_floor = np.array([level.is_floor for level in self.levels])[self.region_levels[pairs]]
+        weights = np.where(is_floor.any(axis=1, keepdims=True), is_floor, True)
+        return np.asarray((self.heights[pairs] * weights).sum(axis=1) / weights.sum(axis=1))
+
+    @cached_property
     def graph(self) -> Graph:
         """The navigation graph of the paper: nodes are region centres, then gateway midpoints.
 
@@ -139,11 +149,15 @@ class Decomposition:
         if not self.num_regions:
             raise OffMapError("the plan has no free space, so there is no navigation graph")
         pairs = self.gateways.pairs
-        between = self.heights[pairs].mean(axis=1) if len(pairs) else np.empty(0)
-        points = np.concatenate([self.centres, np.column_stack([self.gateways.midpoints, between])])
+        points = np.concatenate([self.centres, np.column_stack([self.gateways.midpoints, self.gateway_heights])])
         doors = self.num_regions + np.arange(len(pairs))
         edges = np.concatenate([np.column_stack([pairs[:, 0], doors]), np.column_stack([doors, pairs[:, 1]])])
         return Graph.from_edges(points, edges)
+
+    @cached_property
+    def workspaces(self) -> Workspaces:
+        """Scratch memory of searches over the navigation graph."""
+        return Workspaces(self.graph.num_nodes)
 
     def neighbours(self, region: int) -> NDArray[np.int32]:
         """Regions that share a gateway with a region."""
@@ -232,7 +246,8 @@ class Decomposition:
     def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
         """A path between two points of the free space.
 
-        A* over the navigation graph finds the regions to pass (paper 004); the funnel pulls the path straight in them.
+        A* over the navigation graph finds the regions to pass (paper 004), the start and the goal standing for the
+        centres of their own regions; the funnel then pulls the path straight through the gateways on the way.
 
         Parameters
         ----------
@@ -240,52 +255,74 @@ class Decomposition:
         smooth : bool
             False gives the paper's path, over gateway midpoints and region centres.
         optimal : bool
-            Search the shortest path of all with the navmesh room instead.
+            Search the shortest path of all instead, exactly, with the `NavMesh` of the regions; then the `nodes` of the
+            path are regions, and it is never longer than the smooth one.
 
         Raises
         ------
         OffMapError
             When the start or the goal lies in no region.
         """
-        a, b = _check.point3(start, "start"), _check.point3(goal, "goal")
+        a, first = self._place(start, "start")
+        b, last = self._place(goal, "goal")
         if optimal:
-            found: Path = self.navmesh().path(a, b)
-            return found
-        first, last = self._located(start, "start"), self._located(goal, "goal")
-        a[2], b[2] = self.heights[first], self.heights[last]
-        if first == last:
-            return self._straight(a, b)
-        route = self.graph.path(first, last)
-        if not route:
-            return Path(Status.UNREACHABLE, expanded=route.expanded)
-        points = self.pull(a, b, route.nodes) if smooth else np.vstack([a, self._raw(route.nodes), b])
-        path = Path(Status.FOUND, points, nodes=route.nodes, expanded=route.expanded)
-        path._smoother = lambda whole: self._pulled(whole, a, b)
-        path.cost = path.length
-        return path
+            return _routes.shortest(self, a, b, first, last)
+        return _routes.between(self, a, b, first, last, smooth)
 
-    def navmesh(self) -> Any:
-        """The regions as a `NavMesh` of the navmesh room, polygon i being region i.
+    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: bool) -> list[Path]:
+        """Paths of many queries in threads, each the same as `path` gives.
 
-        Every corner that touches a neighbour is a corner of both polygons, so edges match from end to end.
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        **options
+            `smooth` and `optimal`, as for `path`.
+
+        Raises
+        ------
+        OffMapError
+            When any start or goal lies in no region; then nothing is searched.
         """
-        from wayfold.navmesh import NavMesh  # type: ignore[import-not-found, unused-ignore]
+        a, first = self._places(starts, "starts")
+        b, last = self._places(goals, "goals")
+        if len(a) != len(b):
+            raise ParameterError(f"starts and goals must be equally many, not {len(a)} and {len(b)}")
+        smooth, optimal = options.pop("smooth", True), options.pop("optimal", False)
+        if options:
+            raise ParameterError(f"paths has no option {next(iter(options))!r}: its options are smooth, optimal")
+        if optimal and len(a):
+            _ = self.exact_mesh  # made once, before the threads ask for it
+        found: list[Any] = [None] * len(a)
 
-        vertices, polygons = _build.shared_corners(self)
-        return NavMesh.from_polygons(vertices, polygons)
+        def work(begin: int, end: int) -> None:
+            for k in range(begin, end):
+                if optimal:
+                    found[k] = _routes.shortest(self, a[k], b[k], int(first[k]), int(last[k]))
+                else:
+                    found[k] = _routes.between(self, a[k], b[k], int(first[k]), int(last[k]), smooth)
 
-    def pull(self, start: NDArray[Any], goal: NDArray[Any], nodes: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The shortest way through the gateways among nodes of the graph, (k, 3)."""
-        regions = nodes[nodes < self.num_regions]
-        doors = nodes[nodes >= self.num_regions] - self.num_regions
-        segments = self.gateways.segments[doors]
-        # The first region of a gateway lies to the left of its segment: who leaves it has its end on the left.
-        leaving = self.gateways.pairs[doors, 0] == regions[:-1]
-        portals = np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments)
-        points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
-        used = pull_string(np.ascontiguousarray(portals), start[:2].copy(), goal[:2].copy(), points, portal)
-        z = np.concatenate([[start[2]], self.heights[self.gateways.pairs[doors]].mean(axis=1), [goal[2]]])
-        return np.column_stack([points[:used], z[portal[:used] + 1]])
+        run_chunks(work, len(a), workers=workers, chunk=16)
+        return found
+
+    def navmesh(self) -> NavMesh:
+        """The regions as a new `NavMesh`, polygon i being region i.
+
+        Every corner that touches a neighbour is a corner of both polygons, so edges match from end to end. It takes
+        part in everything that meshes do: `Hierarchy.build`, links, kinds of area, saving.
+
+        Raises
+        ------
+        OffMapError
+            When there is no free space, so no polygon.
+        """
+        return _mesh.navmesh(self)
+
+    @cached_property
+    def exact_mesh(self) -> NavMesh:
+        """The mesh that exact paths are searched on; not to be changed (`navmesh` gives one of your own)."""
+        return self.navmesh()
 
     # --- changes and files -----------------------------------------------------------------------------------------
 
@@ -345,24 +382,25 @@ class Decomposition:
             raise OffMapError(f"there is no region {region!r}: the regions are 0 to {self.num_regions - 1}")
         return int(region)
 
-    def _located(self, point: ArrayLike, name: str) -> int:
-        region = int(self.locate(np.asarray(point, dtype=np.float64)))
-        if region < 0:
-            raise OffMapError(f"{name} ({', '.join(f'{v:g}' for v in np.ravel(point))}) lies in no region of the plan")
-        return region
+    def _place(self, point: ArrayLike, name: str) -> tuple[NDArray[np.float64], int]:
+        """A point on the ground of its region, (3,), and the region."""
+        _check.point3(point, name)
+        where, regions = self._places(np.asarray(point, dtype=np.float64)[None], name, single=True)
+        return where[0], int(regions[0])
 
-    def _straight(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> Path:
-        path = Path(Status.FOUND, np.vstack([a, b]), smoother=lambda whole: whole)
-        path.cost = path.length
-        return path
-
-    def _raw(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
-        return self.graph.points[nodes[1:-1]].astype(np.float64)
-
-    def _pulled(self, path: Path, a: NDArray[np.float64], b: NDArray[np.float64]) -> Path:
-        pulled = Path(path.status, self.pull(a, b, path.nodes), nodes=path.nodes, expanded=path.expanded)
-        pulled.cost = pulled.length
-        return pulled
+    def _places(
+        self, points: ArrayLike, name: str, *, single: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Points on the ground of their regions, (q, 3), and the regions."""
+        where = _check.points3(points, name).copy()
+        given = np.asarray(points, dtype=np.float64)
+        regions: NDArray[np.int32] = self.locate(given)
+        off = np.flatnonzero(regions < 0)
+        if len(off):
+            text = ", ".join(f"{value:g}" for value in given[off[0]])
+            raise OffMapError(f"{name if single else f'{name}[{off[0]}]'} ({text}) lies in no region of the plan")
+        where[:, 2] = self.heights[regions]
+        return where, regions
 
 
 def wall_bins_of(level: _build.Level) -> Any:

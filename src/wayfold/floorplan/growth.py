@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from wayfold import _check
 from wayfold.errors import ParameterError
-from wayfold.floorplan import _grow_kernels as kernels
-from wayfold.floorplan import _polygons
+from wayfold.floorplan import _bound_kernels, _grow_kernels, _polygons, _seed_kernels
 from wayfold.floorplan._combine import Pieces, combine, joined
 from wayfold.floorplan.plan import FloorPlan
 
@@ -133,21 +132,21 @@ class Growth:
         first = self.count
         if first + len(seeds) > len(self.regions.counts):
             self._make_room(first + len(seeds))
-        kernels.plant_all(self.regions, seeds)
+        _grow_kernels.plant_all(self.regions, seeds)
         while (
-            kernels.grow(self.walls, self.regions, first, self.count, self.step, self.gap, self.settings.follow)
-            == kernels.FULL
+            _grow_kernels.grow(self.walls, self.regions, first, self.count, self.step, self.gap, self.settings.follow)
+            == _bound_kernels.FULL
         ):
             self._make_room()
-        kernels.settle_all(self.regions, first, self.gap)
+        _grow_kernels.settle_all(self.regions, first, self.gap)
 
     def _grow_in_turn(self, seeds: NDArray[np.float64]) -> None:
         done = 0
         while done < len(seeds):
-            done, status = kernels.grow_in_turn(
+            done, status = _grow_kernels.grow_in_turn(
                 self.walls, self.regions, seeds, done, self.step, self.gap, self.settings.follow
             )
-            if status == kernels.FULL:
+            if status == _bound_kernels.FULL:
                 self._make_room()
 
     def _open_space(self) -> NDArray[np.float64]:
@@ -157,7 +156,7 @@ class Growth:
         room = 256
         while True:
             covers, seeds = np.empty((room, 2)), np.empty((4 * room, 5))
-            found = kernels.find_open_space(
+            found = _seed_kernels.find_open_space(
                 self.walls, self.regions, numbers, self.step, self.gap, least, covers, seeds
             )
             if found >= 0:
@@ -202,7 +201,7 @@ def _area(ring: NDArray[np.float64]) -> float:
     return 0.5 * float(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1]))
 
 
-def wall_bins(free: Any, least: int = 16) -> kernels.Walls:
+def wall_bins(free: Any, least: int = 16) -> _bound_kernels.Walls:
     """The walls of a free space, sorted into square bins of which there are about as many as walls."""
     ends, following, previous = _polygons.walls(free)
     low_x, low_y, high_x, high_y = free.bounds
@@ -211,18 +210,18 @@ def wall_bins(free: Any, least: int = 16) -> kernels.Walls:
     shape = np.array([math.ceil(width / size), math.ceil(depth / size)], np.int64)
     frame = np.array([low_x, low_y, 1.0 / size])
     counts = np.zeros(int(shape[0] * shape[1]) + 1, np.int64)
-    kernels.bin_walls(ends, frame, shape, counts, np.empty(0, np.int32), False)
+    _bound_kernels.bin_walls(ends, frame, shape, counts, np.empty(0, np.int32), False)
     bins = np.cumsum(counts)
     items = np.empty(bins[-1], np.int32)
-    kernels.bin_walls(ends, frame, shape, bins.copy(), items, True)
+    _bound_kernels.bin_walls(ends, frame, shape, bins.copy(), items, True)
     normals = np.empty((len(ends), 2))
-    kernels.unit_normals(ends, normals)
-    return kernels.Walls(ends, normals, following, previous, bins, items, frame, shape)
+    _bound_kernels.unit_normals(ends, normals)
+    return _bound_kernels.Walls(ends, normals, following, previous, bins, items, frame, shape)
 
 
-def _new_regions(walls: kernels.Walls, room: int, links: int) -> kernels.Regions:
-    most = kernels.MOST_BOUNDS
-    return kernels.Regions(
+def _new_regions(walls: _bound_kernels.Walls, room: int, links: int) -> _bound_kernels.Regions:
+    most = _bound_kernels.MOST_BOUNDS
+    return _bound_kernels.Regions(
         limits=np.zeros((room, 4)),
         states=np.zeros((room, 4), np.uint8),
         bounds=np.zeros((room, most), np.int32),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.floorplan import _see_kernels
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ class Information:
 
     def visible_at(self, point: ArrayLike) -> list[Any]:
         """Names of the objects in line of sight of a point."""
-        where, region = self._place(point)
+        where, region = self._cut._place(point, "point")
         _, visible = self._see(where, region)
         return [self.names[k] for k in np.flatnonzero(visible)]
 
     def regions_seen(self, point: ArrayLike) -> NDArray[np.int64]:
         """Regions of which some part can be seen from a point."""
-        where, region = self._place(point)
+        where, region = self._cut._place(point, "point")
         return np.flatnonzero(self._see(where, region)[0])
 
     def nearest(self, point: ArrayLike, count: int = 1) -> list[tuple[Any, float]]:
@@ -92,7 +92,7 @@ class Information:
         can be among the nearest. Objects that cannot be reached are left out.
         """
         count = _check.whole(count, "count", low=1)
-        where, _ = self._place(point)
+        where, _ = self._cut._place(point, "point")
         away = np.linalg.norm(self.points - where, axis=1)
         best: list[tuple[float, int]] = []
         for k in np.argsort(away, kind="stable").tolist():
@@ -104,14 +104,6 @@ class Information:
             if path:
                 best = sorted([*best, (path.length, k)])[:count]
         return [(self.names[k], length) for length, k in best]
-
-    def _place(self, point: ArrayLike) -> tuple[NDArray[np.float64], int]:
-        where = _check.point3(point)
-        region = int(self._cut.locate(np.asarray(point, dtype=np.float64)))
-        if region < 0:
-            raise OffMapError(f"point ({', '.join(f'{v:g}' for v in np.ravel(point))}) lies in no region of the plan")
-        where[2] = self._cut.heights[region]
-        return where, region
 
     def _see(self, point: NDArray[np.float64], region: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         doors = self._doors = self._doors or self._make_doors()
