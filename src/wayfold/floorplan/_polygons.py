@@ -91,6 +91,14 @@ def walls(free: MultiPolygon) -> tuple[Floats, NDArray[np.int32], NDArray[np.int
     return np.ascontiguousarray(ends), following, previous
 
 
+def protruding(free: MultiPolygon) -> int:
+    """Number of corners of walls that stick into a free space: where it is not convex."""
+    ends, following, _ = walls(free)
+    along = ends[:, 2:] - ends[:, :2]
+    after = along[following]
+    return int(np.count_nonzero(along[:, 0] * after[:, 1] < along[:, 1] * after[:, 0]))
+
+
 def from_cells(mask: NDArray[np.bool_], cell: float) -> MultiPolygon:
     """The union of the cells that are set, with their exact borders."""
     padded = np.pad(mask, ((0, 0), (1, 1)))

@@ -24,6 +24,7 @@ _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
 _ENOUGH = 1e-12  # share of the free space that may stay uncovered
 _UNITS = 256  # units along the longer side of a plan by default
 _VOLUMES = 24  # seeds of space-filling volumes along the longer side of a plan by default
+_CORNERS = 8  # corners that stick into the free space for each seed of DEACCON by default
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,10 @@ class Settings:
     Parameters
     ----------
     spacing : float, metres, > 0, optional
-        Distance of the seeds of the first round. By default DEACCON begins with one seed in the middle (the fewest
-        regions: all others come from seeding) and space-filling volumes with 24 along the plan's longer side. Parts
-        of the free space that no seed of the grid falls into get one of their own.
+        Distance of the seeds of the first round. By default DEACCON begins with one seed for every 8 corners that
+        stick into the free space, as these are what regions end at, and space-filling volumes with 24 along the
+        plan's longer side. Larger spacings give fewer and larger regions, so fewer turns; smaller ones give shorter
+        ways over region centres. Parts of the free space that no seed of the grid falls into get one of their own.
     step : float, metres, > 0, optional
         The unit: side of a seed, and how far a side moves in a frame; 1/256 of the plan's longer side by default, but
         at most half of `spacing`. Sides move exactly to what they touch, so the unit decides only who of two regions
@@ -86,8 +88,12 @@ class Growth:
         self.plan = plan
         self.settings = settings
         low_x, low_y, high_x, high_y = plan.free.bounds
-        longer = max(high_x - low_x, high_y - low_y)
-        self.spacing = min(settings.spacing or (longer if settings.seed else longer / _VOLUMES), longer)
+        width, depth = high_x - low_x, high_y - low_y
+        longer = max(width, depth)
+        spacing = longer / _VOLUMES
+        if settings.seed:
+            spacing = math.sqrt(width * depth * _CORNERS / max(_polygons.protruding(plan.free), 1))
+        self.spacing = min(settings.spacing or spacing, longer)
         self.step = settings.step or min(longer / _UNITS, self.spacing / 2.0)
         self.gap = plan.resolution * _GAP
         self.walls = wall_bins(plan.free)
