@@ -8,10 +8,11 @@ import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import wayfold
 from tests import naive_floorplan as naive
-from wayfold import Agent, Mesh, samples
+from wayfold import Agent, Mesh, NavMesh, formats, samples
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.floorplan import Building, FloorPlan, Transition, ground_planes
+from wayfold.floorplan import METHODS, Building, FloorPlan, Transition, ground_planes
 
 pytestmark = pytest.mark.kernels
 
@@ -122,6 +123,104 @@ def test_stairs_join_two_floors_into_one_navigation_graph():
     assert path.points[0, 2] == 0
     assert path.points[-1, 2] == 3
     assert len(cut.path((1, 1, 0), (25, 9, 3), smooth=False).points) > 3
+
+
+def ramp_house(width=2.0, *extra):
+    """A floor of 20 x 10 m, a gallery 3 m above a part of it, and a ramp along y = 4 to 6 that leads up to it."""
+    ramp = Mesh(
+        [(2, 4, 0), (10, 4, 3), (10, 4 + width, 3), (2, 4 + width, 0)],
+        [(0, 1, 2), (0, 2, 3)],
+    )
+    return Mesh.concatenate([box_mesh((0, 0, -1), (20, 10, 0)), box_mesh((10, 0, 2.7), (20, 10, 3)), ramp, *extra])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_ramp_is_entered_at_its_ends_and_not_from_its_sides(method):
+    building = Building.from_mesh(ramp_house())
+    assert [transition.floors for transition in building.transitions] == [(0, 1)]
+    cut = building.decompose(method)
+    # Beside the ramp, where it is a metre high, and at the same place on top of it.
+    path = cut.path((4.6, 3.9, 0), (12, 5, 3))
+    assert path
+    # Ground up to a step above a plane belongs to its floor, so the ramp is left and entered where it is half a
+    # metre (the step) high: who stands beside it has to go back to there.
+    mouth = 2 + 8 * 0.5 / 3
+    low = path.points[(path.points[:, 2] < 0.5) & (path.points[:, 1] >= 4)]
+    assert low[:, 0].min() <= mouth + 0.2
+    heights = path.points[:, 2]
+    assert (heights[0], heights[-1]) == (0, 3)
+    assert cut.locate((6.5, 5, 1.6)) in np.flatnonzero(cut.region_levels == 2)
+    assert cut.heights[cut.locate((6.5, 5, 1.6))] == pytest.approx(3 / 8 * 4, abs=1.3)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        box_mesh((5, 3, -1), (6, 7, 5)),  # a wall across the ramp, taller than anyone
+        box_mesh((5, 3, 2.4), (6, 7, 2.6)),  # a beam above it, too low to walk under
+    ],
+    ids=["wall", "beam"],
+)
+def test_what_stands_on_a_ramp_or_hangs_over_it_is_in_the_way(extra):
+    free, blocked = Building.from_mesh(ramp_house()).decompose(), Building.from_mesh(ramp_house(2.0, extra)).decompose()
+    assert free.path((1, 5, 0), (12, 5, 3))
+    assert not blocked.path((1, 5, 0), (12, 5, 3))
+
+
+def test_a_building_is_the_same_after_saving_and_loading(tmp_path):
+    cut = Building.from_mesh(ramp_house()).decompose()
+    cut.save(tmp_path / "house.wayfold")
+    again = wayfold.load(tmp_path / "house.wayfold")
+    np.testing.assert_array_equal(again.gateways.segments, cut.gateways.segments)
+    np.testing.assert_array_equal(again.heights, cut.heights)
+    np.testing.assert_array_equal(again.path((1, 5, 0), (12, 5, 3)).points, cut.path((1, 5, 0), (12, 5, 3)).points)
+
+
+def agreement(mesh, agent, cut, cell):
+    """Pairs of points on a voxel navigation mesh: (connected in both, only in `cut`, only in the mesh, in neither)."""
+    thin = Agent(radius=cell / 4, height=agent.height, climb=agent.climb, slope=agent.slope)
+    voxels = NavMesh.build(mesh, thin, cell_size=cell, cell_height=cell / 2)
+    points = voxels.random_points(1500, seed=1)
+    region = cut.locate(points)
+    away = np.abs(cut.heights[region] - points[:, 2])
+    on_floor = np.array([level.is_floor for level in cut.levels])[cut.region_levels[region]]
+    # Ground that belongs to no floor and no transition is no part of the building.
+    known = np.flatnonzero((region >= 0) & np.where(on_floor, away <= 1.2 * agent.climb, away <= 2 * agent.height))
+    a, b = np.random.default_rng(0).choice(known, (2, 20_000))
+    mine, theirs = cut.graph.components()[region], voxels.components[voxels.locate(points)]
+    ours, other = mine[a] == mine[b], theirs[a] == theirs[b]
+    return [float(np.mean(part)) for part in (ours & other, ours & ~other, ~ours & other, ~ours & ~other)]
+
+
+def test_the_floors_of_a_dungeon_are_joined_as_on_a_voxel_navigation_mesh():
+    mesh = samples.dungeon(1, floors=2, size=(24.0, 24.0))
+    building = Building.from_mesh(mesh)
+    assert len(building.floors) == 2
+    cut = building.decompose()
+    both, ours, theirs, _ = agreement(mesh, Agent(), cut, 0.25)
+    assert both == 1.0
+    assert ours == theirs == 0.0
+    a, b = (cut.centres[np.argmax(cut.region_levels == level)] for level in (0, 1))
+    exact, smooth = cut.path(a, b, optimal=True), cut.path(a, b)
+    assert smooth.found
+    assert exact.length <= smooth.length * (1 + 1e-6)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("level", ["nav_test", "aggressor", "oa_dm1"])
+def test_the_floors_of_real_levels_are_joined_as_on_a_voxel_navigation_mesh(data, level):
+    if level == "nav_test":
+        mesh, agent, cell = formats.load_mesh(data / "recast/nav_test.obj", up="y"), Agent(0.6, 2.0, 0.9), 0.2
+    else:
+        mesh, agent, cell = formats.load_bsp(data / f"quake/{level}.bsp").mesh, Agent(15, 56, 18, 45.5), 6.0
+        mesh = Mesh(mesh.vertices, mesh.triangles[mesh.materials != mesh.material_names.index("sky")])
+    building = Building.from_mesh(mesh, agent=agent)
+    assert len(building.floors) >= 4
+    assert len(building.transitions) >= 4
+    cut = building.decompose()
+    assert cut.coverage > 1 - 1e-9
+    _, ours, theirs, _ = agreement(mesh, agent, cut, cell)
+    assert ours + theirs < 0.03
 
 
 def test_floors_above_each_other_are_told_apart_by_height():

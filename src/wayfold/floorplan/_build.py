@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -14,7 +14,7 @@ from shapely import Polygon
 
 from wayfold import _archive
 from wayfold.errors import FormatError, ParameterError
-from wayfold.floorplan import _locate_kernels, hertel_mehlhorn
+from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
 from wayfold.floorplan.growth import Settings, grow_regions
 from wayfold.floorplan.plan import FloorPlan
@@ -45,6 +45,17 @@ class Level:
     walls: Any = None
 
 
+class Passage(NamedTuple):
+    """Where a floor and a transition area may share gateways."""
+
+    floor: int
+    """Its level."""
+    transition: int
+    """Its level."""
+    mouth: Floats | None
+    """Segments (k, 4) that gateways must lie on; None for all of their common border."""
+
+
 def cut(plan: FloorPlan, method: str, options: dict[str, Any]) -> Pieces:
     """The free space of a plan cut by one of the methods."""
     for name in options:
@@ -58,10 +69,26 @@ def cut(plan: FloorPlan, method: str, options: dict[str, Any]) -> Pieces:
     return grow_regions(plan, Settings(**options))
 
 
-def level(plan: FloorPlan, method: str, options: dict[str, Any]) -> Level:
+def level(
+    plan: FloorPlan, method: str, options: dict[str, Any], *, is_floor: bool = True, ground: Floats | None = None
+) -> Level:
     """A plan cut by one of the methods, as a level of its own."""
     rings = list(cut(plan, method, options).rings())
-    return Level(plan, rings, np.full(len(rings), plan.height))
+    result = Level(plan, rings, np.empty(0), is_floor)
+    if ground is not None:
+        result.ground = ground
+    result.heights = ground_heights(result, rings)
+    return result
+
+
+def ground_heights(level: Level, rings: list[Floats]) -> Floats:
+    """Height of each ring: that of the floor, or of the stairs or slope at its centre."""
+    heights = np.full(len(rings), level.plan.height)
+    if len(level.ground) and rings:
+        centres = shapely.get_coordinates(shapely.centroid([Polygon(ring) for ring in rings]))
+        found = _transitions.heights_at(level.ground, centres, level.plan.height)
+        heights = np.where(np.isnan(found), heights, found)
+    return heights
 
 
 def coverage(levels: list[Level]) -> float:
@@ -118,27 +145,32 @@ def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: N
 
 
 def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:
-    """Write a decomposition: its rings, and its plans as WKB."""
+    """Write a decomposition: its rings, its plans as WKB, and what joins its levels."""
+    mouths = [passage.mouth for passage in cut.passages if passage.mouth is not None]
     arrays: dict[str, NDArray[Any]] = {
         "corners": cut.corners,
         "offsets": cut.offsets,
         "levels": cut.region_levels,
         "heights": cut.heights,
-        "meets": cut.meets,
+        "mouths": np.concatenate([np.empty((0, 4)), *mouths]),
     }
-    heights = []
+    levels = []
     for number, level in enumerate(cut.levels):
-        heights.append(level.plan.height)
+        levels.append({"height": level.plan.height, "is_floor": level.is_floor})
         shapes = [level.plan.boundary, *level.plan.obstacles]
         texts = [shapely.to_wkb(shape) for shape in shapes]
         arrays[f"plan{number}/sizes"] = np.array([len(text) for text in texts], np.int64)
         arrays[f"plan{number}/wkb"] = np.frombuffer(b"".join(texts), np.uint8)
-    _archive.write_archive(
-        file, "decomposition", arrays, {"method": cut.method, "options": cut.options, "plan_heights": heights}
-    )
+        arrays[f"plan{number}/ground"] = level.ground
+    passages = [
+        {"floor": floor, "transition": transition, "mouth": None if mouth is None else len(mouth)}
+        for floor, transition, mouth in cut.passages
+    ]
+    meta = {"method": cut.method, "options": cut.options, "levels": levels, "passages": passages, "slack": cut.slack}
+    _archive.write_archive(file, "decomposition", arrays, meta)
 
 
-def load(file: str | os.PathLike[str]) -> tuple[list[Level], NDArray[np.bool_], str, dict[str, Any]]:
+def load(file: str | os.PathLike[str]) -> dict[str, Any]:
     """The arguments of a `Decomposition` that `save` wrote."""
     archive = _archive.read_archive(file, "decomposition")
     arrays, meta = archive.arrays, archive.meta
@@ -146,13 +178,26 @@ def load(file: str | os.PathLike[str]) -> tuple[list[Level], NDArray[np.bool_], 
         offsets, owners = arrays["offsets"], arrays["levels"]
         rings = np.split(arrays["corners"], offsets[1:-1]) if len(offsets) > 1 else []
         levels = []
-        for number, height in enumerate(meta["plan_heights"]):
+        for number, about in enumerate(meta["levels"]):
             sizes = arrays[f"plan{number}/sizes"]
             texts = np.split(arrays[f"plan{number}/wkb"], np.cumsum(sizes)[:-1])
             shapes = [shapely.from_wkb(text.tobytes()) for text in texts]
             mine = np.flatnonzero(owners == number)
-            plan = FloorPlan(shapes[0], shapes[1:], height=height)
-            levels.append(Level(plan, [rings[k] for k in mine], arrays["heights"][mine]))
-        return levels, arrays["meets"], str(meta["method"]), dict(meta["options"])
+            plan = FloorPlan(shapes[0], shapes[1:], height=about["height"])
+            heights, ground = arrays["heights"][mine], arrays[f"plan{number}/ground"]
+            levels.append(Level(plan, [rings[k] for k in mine], heights, bool(about["is_floor"]), ground))
+        passages, at = [], 0
+        for about in meta["passages"]:
+            count = about["mouth"] or 0
+            mouth = None if about["mouth"] is None else arrays["mouths"][at : at + count]
+            passages.append(Passage(int(about["floor"]), int(about["transition"]), mouth))
+            at += count
+        return {
+            "levels": levels,
+            "method": str(meta["method"]),
+            "options": dict(meta["options"]),
+            "passages": passages,
+            "slack": float(meta["slack"]),
+        }
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise FormatError(f"the archive does not hold a whole decomposition: {error}", file) from None

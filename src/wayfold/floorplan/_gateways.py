@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from wayfold.floorplan.decomposition import Decomposition
 
 Floats = NDArray[np.float64]
 
@@ -42,15 +46,57 @@ class Gateways:
         return len(self.pairs)
 
 
-def find(
+def find_all(cut: Decomposition) -> Gateways:
+    """The gateways within each level, and those over the passages between levels."""
+    near = cut.epsilon * 2.0**-10
+    found = [_find(cut.corners, cut.offsets, cut.region_levels, None, cut.epsilon, near)]
+    slack = max(near, cut.slack)
+    for passage in cut.passages:
+        wanted = passage.floor, passage.transition
+        # Corners that differ by the slack make no gateway.
+        both = _find(cut.corners, cut.offsets, cut.region_levels, wanted, max(cut.epsilon, 4.0 * cut.slack), slack)
+        found.append(both if passage.mouth is None else _within(both, passage.mouth, 4.0 * slack))
+    if len(found) == 1:
+        return found[0]
+    pairs = np.concatenate([part.pairs for part in found])
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    segments, edges = (np.concatenate([getattr(part, name) for part in found])[order] for name in ("segments", "edges"))
+    return Gateways(pairs[order], segments, edges)
+
+
+def _within(gateways: Gateways, mouth: Floats, near: float) -> Gateways:
+    """Gateways cut down to the longest part of each that lies along the segments of a mouth."""
+    kept, segments = [], []
+    for number, (ax, ay, bx, by) in enumerate(gateways.segments.tolist()):
+        length = float(np.hypot(bx - ax, by - ay))
+        along = np.array([bx - ax, by - ay]) / length
+        away = mouth.reshape(-1, 2, 2) - (ax, ay)
+        t = away @ along
+        aside = np.abs(away @ np.array([-along[1], along[0]])).max(axis=1)
+        parts = np.sort(t[aside <= near], axis=1).clip(0.0, length)
+        begin = end = best_begin = best_end = 0.0
+        for low, high in parts[np.argsort(parts[:, 0])].tolist():
+            if low > end + near:
+                begin = low
+            end = max(end, high)
+            if end - begin > best_end - best_begin:
+                best_begin, best_end = begin, end
+        if best_end - best_begin > near:
+            kept.append(number)
+            start = np.array([ax, ay])
+            segments.append(np.concatenate([start + best_begin * along, start + best_end * along]))
+    return Gateways(gateways.pairs[kept], np.array(segments).reshape(-1, 4), gateways.edges[kept])
+
+
+def _find(
     corners: Floats,
     offsets: NDArray[np.int64],
     levels: NDArray[np.int32],
-    meets: NDArray[np.bool_],
+    between: tuple[int, int] | None,
     least: float,
     near: float,
 ) -> Gateways:
-    """All gateways between convex regions that do not overlap.
+    """The gateways between convex regions that do not overlap.
 
     Parameters
     ----------
@@ -58,8 +104,8 @@ def find(
         Corners of the regions in compressed rows, counter-clockwise.
     levels : (r,) int32 array
         The floor or transition area that each region lies in.
-    meets : (l, l) bool array
-        Which levels may share gateways.
+    between : two levels, optional
+        Only between regions of these; within each level by default.
     least : float, metres
         Shorter borders are no gateways.
     near : float, metres
@@ -76,7 +122,10 @@ def find(
     tree = shapely.STRtree(lines)
     low, high = np.minimum(begin, end) - near, np.maximum(begin, end) + near
     i, j = tree.query(shapely.box(low[:, 0], low[:, 1], high[:, 0], high[:, 1]))
-    mine = (owner[i] < owner[j]) & meets[levels[owner[i]], levels[owner[j]]]
+    here, there = levels[owner[i]], levels[owner[j]]
+    # Regions are numbered by level, so the lower level of two has the lower region.
+    mine = (here == there) if between is None else (here == min(between)) & (there == max(between))
+    mine &= owner[i] < owner[j]
     i, j = i[mine], j[mine]
     along = end[i] - begin[i]
     length = np.hypot(*along.T)

@@ -66,10 +66,10 @@ def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[
     if areas:
         local = FloorPlan(shapely.MultiPolygon(areas), height=plan.height)
         rings = list(_build.cut(local, cut.method, cut.options).rings())
-    heights = np.concatenate([old.heights[kept], np.full(len(rings), plan.height)])
-    level = _build.Level(plan, [old.rings[k] for k in kept] + rings, heights)
+    heights = np.concatenate([old.heights[kept], _build.ground_heights(old, rings)])
+    level = _build.Level(plan, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
-    fresh = type(cut)(levels, cut.meets, cut.method, cut.options)
+    fresh = type(cut)(levels, cut.method, cut.options, passages=cut.passages, slack=cut.slack)
     known = cut.__dict__.get("information")
     cut.__dict__.clear()
     cut.__dict__.update(fresh.__dict__)

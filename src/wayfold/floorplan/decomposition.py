@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +35,14 @@ class Decomposition:
     ----------
     levels : sequence of _build.Level
         The floors (and the transition areas between them), each cut into pieces.
-    meets : (l, l) bool array
-        Which levels may share gateways.
     method : str
         What cut them.
     options : dict
         The options of the method, used again by updates.
+    passages : sequence of _build.Passage
+        Where floors and transition areas may share gateways.
+    slack : float, metres
+        How far the borders of a floor and a transition area may lie apart and still be one.
 
     Attributes
     ----------
@@ -55,12 +58,19 @@ class Decomposition:
     """
 
     def __init__(
-        self, levels: list[_build.Level], meets: NDArray[np.bool_], method: str, options: dict[str, Any]
+        self,
+        levels: list[_build.Level],
+        method: str,
+        options: dict[str, Any],
+        *,
+        passages: Sequence[_build.Passage] = (),
+        slack: float = 0.0,
     ) -> None:
         self.levels = levels
-        self.meets = meets
         self.method = method
         self.options = options
+        self.passages = tuple(passages)
+        self.slack = slack
         rings = [ring for level in levels for ring in level.rings]
         self.corners = np.ascontiguousarray(np.concatenate([np.empty((0, 2)), *rings]))
         self.offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
@@ -73,7 +83,7 @@ class Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         if method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-        return cls([_build.level(plan, method, options)], np.ones((1, 1), np.bool_), method, options)
+        return cls([_build.level(plan, method, options)], method, options)
 
     # --- what there is ---------------------------------------------------------------------------------------------
 
@@ -99,9 +109,11 @@ class Decomposition:
 
     @cached_property
     def gateways(self) -> _gateways.Gateways:
-        """The segments of border that regions share, one for each pair that shares more than `epsilon`."""
-        near = self.epsilon * 2.0**-10
-        return _gateways.find(self.corners, self.offsets, self.region_levels, self.meets, self.epsilon, near)
+        """The segments of border that regions share, one for each pair that shares more than `epsilon`.
+
+        Regions of a floor and of a transition area share one only where the one may be entered from the other.
+        """
+        return _gateways.find_all(self)
 
     @cached_property
     def coverage(self) -> float:
@@ -357,7 +369,7 @@ class Decomposition:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Decomposition:
         """Read a decomposition that `save` wrote."""
-        return cls(*_build.load(file))
+        return cls(**_build.load(file))
 
     def __repr__(self) -> str:
         return f"<Decomposition by {self.method}: {self.num_regions} regions, {len(self.gateways)} gateways>"

@@ -1,0 +1,142 @@
+"""Horizontal cuts through a mesh: its ground between two heights, what lies and what stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from wayfold.agent import Agent
+from wayfold.geometry import Mesh
+
+Floats = NDArray[np.float64]
+CUTS = (0.02, 0.5, 0.98)
+"""Where between step and head solids are cut."""
+
+
+def grid(who: Agent) -> float:
+    """What slices are rounded to: a thousandth of an agent's radius or less. It closes slits between solids."""
+    return float(2.0 ** np.floor(np.log2(max(who.radius, 1e-3 * who.height) / 1000.0)))
+
+
+def ground(mesh: Mesh, who: Agent, bottom: float, top: float) -> list[Floats]:
+    """The walkable ground between two heights, as rings of corners (k, 3)."""
+    low, high = mesh.corners[:, :, 2].min(axis=1), mesh.corners[:, :, 2].max(axis=1)
+    walkable = (mesh.normals[:, 2] >= np.cos(np.radians(who.slope))) & (high >= bottom) & (low <= top)
+    whole = walkable & (low >= bottom) & (high <= top)
+    return list(mesh.corners[whole]) + between(mesh.corners[walkable & ~whole], bottom, top)
+
+
+def lying(mesh: Mesh, bottom: float, top: float, grid: float) -> Any:
+    """What is not upright and lies between two heights, seen from above: ramps, tables, low ceilings."""
+    low, high = mesh.corners[:, :, 2].min(axis=1), mesh.corners[:, :, 2].max(axis=1)
+    chosen = (np.abs(mesh.normals[:, 2]) > 1e-3) & (high > bottom) & (low < top)
+    return shadow(between(mesh.corners[chosen], bottom, top), grid)
+
+
+def bodies(mesh: Mesh) -> NDArray[np.int32]:
+    """A number for each triangle: the same for those that hang together over common corners."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    _, corner = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    a, b, c = corner.reshape(-1)[mesh.triangles].T
+    count = int(corner.max()) + 1
+    links = coo_array((np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))
+    _, labels = connected_components(links, directed=False)
+    return np.asarray(labels[a], np.int32)
+
+
+def near_box(mesh: Mesh, body: NDArray[np.int32], bounds: tuple[float, float, float, float]) -> Mesh:
+    """The bodies of a mesh that come near a box seen from above, whole, so that their cross-sections are closed."""
+    low, high = mesh.corners[:, :, :2].min(axis=1), mesh.corners[:, :, :2].max(axis=1)
+    meets = ((high >= bounds[:2]) & (low <= bounds[2:])).all(axis=1)
+    return Mesh(mesh.vertices, mesh.triangles[np.isin(body, body[meets])])
+
+
+def shadow(corners: Iterable[Floats], grid: float) -> Any:
+    """The union of triangles (or of rings of corners) seen from above, rounded to a grid."""
+    flat = [ring[:, :2] for ring in corners]
+    parts = [part for part in map(shapely.Polygon, flat) if part.area > 0.0]
+    whole = shapely.union_all([part if part.is_valid else part.buffer(0.0) for part in parts], grid_size=grid)
+    areas = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
+    return shapely.MultiPolygon(areas)
+
+
+def between(corners: Floats, bottom: float, top: float) -> list[Floats]:
+    """The parts of triangles between two heights, as rings."""
+    rings = []
+    for triangle in corners:
+        ring = triangle
+        for sign, limit in ((1.0, bottom), (-1.0, top)):
+            away = sign * (ring[:, 2] - limit)
+            parts = []
+            for k in range(len(ring)):
+                other = (k + 1) % len(ring)
+                if away[k] >= 0.0:
+                    parts.append(ring[k])
+                if (away[k] < 0.0) != (away[other] < 0.0):
+                    parts.append(ring[k] + away[k] / (away[k] - away[other]) * (ring[other] - ring[k]))
+            ring = np.array(parts).reshape(-1, 3)
+        if len(ring) >= 3:
+            rings.append(ring)
+    return rings
+
+
+def solids(mesh: Mesh, heights: Sequence[float], thickness: float) -> list[Any]:
+    """Cross-sections of the solids of a mesh; walls that are single sheets get `thickness`.
+
+    The lines of a cross-section cut the plane into faces, and a face is solid where the lines, each with the inside of
+    its triangle to the left, wind around it. So solids may overlap, and a room of inward-facing walls is not solid.
+    """
+    shapes: list[Any] = []
+    for height in heights:
+        lines = section(mesh, height)
+        if not len(lines):
+            continue
+        noded = shapely.union_all(shapely.linestrings(lines))
+        faces = shapely.get_parts(shapely.polygonize([noded]))
+        if len(faces):
+            inside = shapely.get_coordinates(shapely.point_on_surface(faces))
+            shapes += list(faces[winding(lines, inside) > 0.5])
+        if thickness > 0.0:
+            loose = shapely.difference(noded, shapely.union_all(shapely.boundary(faces)).buffer(1e-6))
+            if not loose.is_empty:
+                shapes.append(loose.buffer(thickness / 2.0, cap_style="square", join_style="mitre"))
+    return shapes
+
+
+def section(mesh: Mesh, height: float) -> Floats:
+    """Where triangles cross a height: segments (k, 2, 2) with the inside of the triangle's solid to their left."""
+    away = mesh.corners[:, :, 2] - height
+    crossing = np.flatnonzero((away.min(axis=1) < 0.0) & (away.max(axis=1) >= 0.0))
+    corners, z = mesh.corners[crossing], away[crossing]
+    ends = np.full((len(crossing), 3, 2), np.nan)
+    for k in range(3):
+        m = (k + 1) % 3
+        cut = (z[:, k] < 0.0) != (z[:, m] < 0.0)
+        t = z[cut, k] / (z[cut, k] - z[cut, m])
+        ends[cut, k] = corners[cut, k, :2] + t[:, None] * (corners[cut, m, :2] - corners[cut, k, :2])
+    lines = ends[~np.isnan(ends[:, :, 0])].reshape(-1, 2, 2)
+    normals = mesh.normals[crossing]
+    along = lines[:, 1] - lines[:, 0]
+    backwards = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0] < 0.0
+    lines[backwards] = lines[backwards][:, ::-1]
+    lines = np.round(lines, 6)  # ends that triangles share must be the same point
+    return np.asarray(lines[(lines[:, 0] != lines[:, 1]).any(axis=1)])
+
+
+def winding(lines: Floats, points: Floats) -> Floats:
+    """How often directed segments wind around each point, counter-clockwise.
+
+    Segments that close no ring (sheets without thickness) count with the part of a turn that they span, so a solid is
+    where the sum is above a half.
+    """
+    result = np.empty(len(points))
+    for k, point in enumerate(points):
+        (ax, ay), (bx, by) = (lines[:, 0] - point).T, (lines[:, 1] - point).T
+        result[k] = np.arctan2(ax * by - ay * bx, ax * bx + ay * by).sum()
+    return result / (2.0 * np.pi)

@@ -1,0 +1,210 @@
+"""Stairs and slopes between floors: the transition areas of paper 004's introduction, found in the mesh itself.
+
+Ground within a step of a ground plane belongs to that floor. What lies between two neighbouring planes is cut out of
+the mesh, what stands in the way there is taken out of it, and each connected rest that leads from one place of the
+floors to another is a transition area. Where it may be entered is its *mouth*: the border along which its ground and
+that of the floor are within a step of each other. Beside a ramp the two share a border too, but not a height.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from wayfold.agent import Agent
+from wayfold.floorplan import _sections
+from wayfold.floorplan.plan import FloorPlan
+from wayfold.geometry import Mesh
+
+Floats = NDArray[np.float64]
+_BANDS = 2  # bands in which obstacles on a slope are looked for, between step and head
+_PARTS = 4  # parts of an agent's radius to which the ends of a mouth are found
+
+
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """An area of stairs or slope that joins floors."""
+
+    plan: FloorPlan
+    floors: tuple[int, ...]
+    """Numbers of the floors that it joins."""
+    mouths: dict[int, Floats] = field(default_factory=dict)
+    """Segments (k, 4) of border over which each of these floors is entered; without an entry all of the border is."""
+    ground: Floats = field(default_factory=lambda: np.empty((0, 3, 3)))
+    """Triangles of its surface, where they are known."""
+
+
+def find(mesh: Mesh, who: Agent, planes: Sequence[float], floors: Sequence[FloorPlan]) -> list[Transition]:
+    """The transition areas between the floors of a mesh at the given planes, lowest first."""
+    found = []
+    body = _sections.bodies(mesh)
+    grounds = [_fans(_sections.ground(mesh, who, plane - who.climb, plane + who.climb)) for plane in planes]
+    for below in range(len(planes) - 1):
+        bottom, top = planes[below] + who.climb, planes[below + 1] - who.climb
+        beside = [(floors[k], grounds[k]) for k in (below, below + 1)]
+        for area, ground in _areas(mesh, body, who, bottom, top, beside):
+            mouths = {k: _mouth(area, ground, floors[k], grounds[k], who) for k in (below, below + 1)}
+            mouths = {k: mouth for k, mouth in mouths.items() if len(mouth)}
+            if sum(_places(mouth, floors[k], who) for k, mouth in mouths.items()) < 2:
+                continue
+            plan = FloorPlan(area, height=float((planes[below] + planes[below + 1]) / 2.0))
+            found.append(Transition(plan, tuple(mouths), mouths, ground))
+    return found
+
+
+def _areas(
+    mesh: Mesh,
+    body: NDArray[np.int32],
+    who: Agent,
+    bottom: float,
+    top: float,
+    floors: Sequence[tuple[FloorPlan, Floats]],
+) -> Iterator[tuple[Any, Floats]]:
+    """Connected walkable ground between two heights that no floor covers, seen from above, and its triangles."""
+    if top <= bottom:
+        return
+    rings: list[Floats] = []
+    shapes: list[Any] = []
+    edges = np.arange(bottom, top, (who.height - who.climb) / _BANDS)
+    for low, high in zip(edges, np.append(edges[1:], top), strict=True):
+        band = _sections.ground(mesh, who, low, high)
+        if not band:
+            continue
+        blocked = _blocked(mesh, body, band, who, low, high)
+        for ring in band:
+            shape = shapely.Polygon(ring[:, :2])
+            if not blocked.is_empty and blocked.intersects(shape):
+                shape = shapely.difference(shape, blocked)
+            if shape.area > 0.0:
+                rings.append(ring)
+                shapes.append(shape)
+    for floor, ground in floors:
+        shapes, rings = _uncovered(shapes, rings, floor, ground, who)
+    for group in _joined(shapes, rings, who.climb):
+        whole = shapely.union_all([shapes[k] for k in group], grid_size=_sections.grid(who))
+        parts = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
+        if parts:
+            yield shapely.MultiPolygon(parts), _fans([rings[k] for k in group])
+
+
+def _uncovered(
+    shapes: list[Any], rings: list[Floats], floor: FloorPlan, ground: Floats, who: Agent
+) -> tuple[list[Any], list[Floats]]:
+    """Faces without what lies within a step below or above a floor: steps that reach under the next one."""
+    if not shapes:
+        return shapes, rings
+    array = np.array(shapes, dtype=object)
+    shapely.prepare(floor.free)
+    for k in np.flatnonzero(shapely.intersects(floor.free, array)).tolist():
+        common = shapely.intersection(array[k], floor.free)
+        if common.area > 0.0:
+            place = shapely.get_coordinates(shapely.point_on_surface(common))
+            mine = heights_at(_fans([rings[k]]), place, floor.height)
+            theirs = heights_at(ground, place, floor.height - who.climb, 2.0 * who.climb)
+            if abs(mine - theirs)[0] <= who.climb * (1.0 + 1e-6):
+                array[k] = shapely.difference(array[k], floor.free)
+    left = [k for k in range(len(array)) if array[k].area > 0.0]
+    return [array[k] for k in left], [rings[k] for k in left]
+
+
+def _blocked(mesh: Mesh, body: NDArray[np.int32], band: list[Floats], who: Agent, low: float, high: float) -> Any:
+    """What is in the way of who walks on ground between two heights: from a step above all of it up to the head."""
+    bottom, top = high + who.climb, low + who.height
+    if top <= bottom:
+        return shapely.MultiPolygon()
+    x, y = np.concatenate(band)[:, :2].T
+    box = shapely.box(x.min(), y.min(), x.max(), y.max())
+    near = _sections.near_box(mesh, body, box.bounds)
+    solids = _sections.solids(near, [bottom + part * (top - bottom) for part in _sections.CUTS], 0.0)
+    grid = _sections.grid(who)
+    return shapely.union_all([*solids, _sections.lying(near, bottom, top, grid)], grid_size=grid)
+
+
+def _joined(shapes: list[Any], rings: list[Floats], climb: float) -> list[NDArray[np.int64]]:
+    """Groups of faces that one can walk between: they touch seen from above and are within a step in height."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not shapes:
+        return []
+    low, high = np.array([(ring[:, 2].min(), ring[:, 2].max()) for ring in rings]).T
+    array = np.array(shapes, dtype=object)
+    a, b = shapely.STRtree(array).query(array, predicate="dwithin", distance=1e-6)
+    step = (low[a] <= high[b] + climb) & (low[b] <= high[a] + climb)
+    links = coo_array((np.ones(int(step.sum())), (a[step], b[step])), shape=(len(array), len(array)))
+    groups, labels = connected_components(links, directed=False)
+    return [np.flatnonzero(labels == group) for group in range(groups)]
+
+
+def _mouth(area: Any, ground: Floats, floor: FloorPlan, floor_ground: Floats, who: Agent) -> Floats:
+    """The parts of an area's border where it is within a step of the ground of a floor beside it, (k, 4)."""
+    grid = _sections.grid(who)
+    contact = shapely.intersection(area.boundary, floor.free.buffer(2.0 * grid))
+    lines = [line for line in shapely.get_parts(contact) if line.geom_type == "LineString"]
+    if not lines:
+        return np.empty((0, 4))
+    pieces = []
+    for line in shapely.segmentize(np.array(lines, dtype=object), who.radius / _PARTS):
+        corners = shapely.get_coordinates(line)
+        pieces.append(np.hstack([corners[:-1], corners[1:]]))
+    ends = np.concatenate(pieces)
+    along = ends[:, 2:] - ends[:, :2]
+    length = np.hypot(*along.T)
+    ends, along, length = ends[length > 0.0], along[length > 0.0], length[length > 0.0]
+    middle = 0.5 * (ends[:, :2] + ends[:, 2:])
+    aside = 4.0 * grid * np.column_stack([-along[:, 1], along[:, 0]]) / length[:, None]
+    shapely.prepare(area)
+    left = shapely.contains_xy(area, *(middle + aside).T)
+    aside[~left] *= -1.0
+    mine = heights_at(ground, middle + aside, floor.height, who.climb)
+    theirs = heights_at(floor_ground, middle - aside, floor.height - who.climb, 2.0 * who.climb)
+    shapely.prepare(floor.free)
+    beside = shapely.contains_xy(floor.free, *(middle - aside).T)
+    mouth = ends[beside & (np.abs(mine - theirs) <= who.climb * (1.0 + 1e-6))]
+    wide = np.hypot(*(mouth[:, 2:] - mouth[:, :2]).T).sum() > who.radius / _PARTS
+    return np.asarray(mouth if wide else mouth[:0])
+
+
+def _places(mouth: Floats, floor: FloorPlan, who: Agent) -> int:
+    """How many parts of a floor, which cannot reach each other on it, a mouth leads to."""
+    lines = shapely.union_all(shapely.linestrings(mouth.reshape(-1, 2, 2)))
+    parts = shapely.get_parts(floor.free)
+    return int(np.count_nonzero(shapely.dwithin(parts, lines, 4.0 * _sections.grid(who))))
+
+
+def _fans(rings: list[Floats]) -> Floats:
+    """Convex rings cut into triangles, (k, 3, 3)."""
+    parts = [np.stack([ring[0], ring[k], ring[k + 1]]) for ring in rings for k in range(1, len(ring) - 1)]
+    return np.array(parts).reshape(-1, 3, 3)
+
+
+def heights_at(triangles: Floats, points: Floats, near: Floats | float, rise: float = 0.0) -> Floats:
+    """Height of the ground at each point (q, 2), NaN where there is none.
+
+    Of several faces above each other it is the one next to `near`, or the highest that lies at most `rise` above it:
+    what is buried less than a step deep is not walked on.
+    """
+    found = np.full(len(points), np.nan)
+    if not len(triangles):
+        return found
+    first, second, third = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    normal = np.cross(second - first, third - first)
+    level = np.abs(normal[:, 2]) > 0.0
+    first, normal = first[level], normal[level]
+    shapes = shapely.polygons(triangles[level][:, :, :2])
+    point, face = shapely.STRtree(shapes).query(shapely.points(points), predicate="dwithin", distance=1e-6)
+    away = points[point] - first[face, :2]
+    z = first[face, 2] - (normal[face, :2] * away).sum(axis=1) / normal[face, 2]
+    # The last to be written stays: the nearest, then the highest above it.
+    order = np.argsort(-np.abs(z - np.broadcast_to(near, len(points))[point]), kind="stable")
+    found[point[order]] = z[order]
+    if rise > 0.0:
+        above = np.flatnonzero(z <= found[point] + rise)
+        order = above[np.argsort(z[above], kind="stable")]
+        found[point[order]] = z[order]
+    return found
