@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import pairwise
 
 import numpy as np
 import shapely
@@ -40,17 +41,18 @@ def is_convex(region, tolerance):
     return all(hull.distance(shapely.Point(corner)) <= tolerance for corner in region.exterior.coords)
 
 
-def touching_pairs(regions, least):
+def touching_pairs(regions, least, near=None):
     """Pairs of regions and the length of border they share, where it is longer than `least`.
 
-    A border is shared where both run within 1e-6 of `least` of each other; wider, and the edges of a sharp wedge would
-    count as shared.
+    A border is shared where both run within `near` (1e-6 of `least`) of each other; wider, and the edges of a sharp
+    wedge would count as shared.
     """
     pairs = {}
+    near = least * 1e-6 if near is None else near
     tree = shapely.STRtree(regions)
-    for a, b in zip(*tree.query(regions, predicate="dwithin", distance=least * 1e-6), strict=True):
+    for a, b in zip(*tree.query(regions, predicate="dwithin", distance=near), strict=True):
         if a < b:
-            shared = regions[a].exterior.intersection(regions[b].exterior.buffer(least * 1e-6, cap_style="flat"))
+            shared = regions[a].exterior.intersection(regions[b].exterior.buffer(near, cap_style="flat"))
             length = max((part.length for part in shapely.get_parts(shared)), default=0.0)
             if length > least:
                 pairs[int(a), int(b)] = length
@@ -119,6 +121,113 @@ def unit_growth(free, seeds):
                 box[(2, 3, 0, 1)[side]] += (1, 1, -1, -1)[side]
                 still = True
     return [tuple(box) for box in boxes]
+
+
+def unit_growth_following(boundary, obstacles, seed, unit):
+    """The paper's advanced case for one region, a unit at a time: (x, y) grows among convex obstacles in a box.
+
+    A frame moves each side out by a unit. A side that would take in a corner of an obstacle, or leave the boundary,
+    stays where it was for good. A side whose end would enter an obstacle follows the edge that it met there, and stays
+    for good when it would pass the extent of that edge. Returns the region as a polygon.
+    """
+    low_x, low_y, high_x, high_y = boundary.bounds
+    x, y = seed
+    half = unit / 2
+    limits = [x + half, y + half, -(x - half), -(y - half)]  # how far east, north, west and south it reaches
+    ways = [(1, 0), (0, 1), (-1, 0), (0, -1)]
+    ends = [high_x, high_y, -low_x, -low_y]
+    followed = []  # half-planes to the right of directed edges, as polygons, and the two ends of the edge
+    growing = [True] * 4
+
+    def shape(reach):
+        region = shapely.box(-reach[2], -reach[3], reach[0], reach[1])
+        for plane, _, _ in followed:
+            region = region.intersection(plane)
+        return region
+
+    def half_plane(a, b):
+        (ax, ay), (bx, by) = a, b
+        length = np.hypot(bx - ax, by - ay)
+        dx, dy = (bx - ax) / length * 1e4, (by - ay) / length * 1e4
+        return shapely.Polygon(
+            [(ax - dx, ay - dy), (ax + dx, ay + dy), (ax + dx + dy, ay + dy - dx), (ax - dx + dy, ay - dy - dx)]
+        )
+
+    while any(growing):
+        for side in range(4):
+            if not growing[side]:
+                continue
+            way = ways[side]
+            reach = list(limits)
+            reach[side] += unit
+            capped = any(
+                max(a[0] * way[0] + a[1] * way[1], b[0] * way[0] + b[1] * way[1]) < reach[side]
+                and plane.exterior.distance(shape(limits)) < 1e-9
+                and _touches_side(shape(limits), a, b, way, limits[side])
+                for plane, a, b in followed
+            )
+            if reach[side] > ends[side] + 1e-12 or capped:
+                growing[side] = False
+                continue
+            new = shape(reach)
+            if new.area <= shape(limits).area + 1e-12:
+                growing[side] = False
+                continue
+            hit = [obstacle for obstacle in obstacles if new.intersection(obstacle).area > 1e-12]
+            edges = []
+            for obstacle in hit:
+                corners = list(shapely.orient_polygons(obstacle).exterior.coords)
+                if any(new.buffer(-1e-9).contains(shapely.Point(corner)) for corner in corners):
+                    edges = None
+                    break
+                crossed = [
+                    (a, b) for a, b in pairwise(corners) if new.buffer(-1e-9).intersects(shapely.LineString([a, b]))
+                ]
+                slanted = [(a, b) for a, b in crossed if abs((b[0] - a[0]) * (b[1] - a[1])) > 1e-9]
+                if len(crossed) != 1 or len(slanted) != 1:
+                    edges = None
+                    break
+                edges += slanted
+            if edges is None:
+                growing[side] = False
+                continue
+            followed += [(half_plane(a, b), a, b) for a, b in edges]
+            limits = reach
+    return shape(limits)
+
+
+def _touches_side(region, a, b, way, limit):
+    """Whether the followed edge from a to b meets the side of a region at `limit` in direction `way`."""
+    line = shapely.LineString([a, b])
+    return any(
+        abs(x * way[0] + y * way[1] - limit) < 1e-7 and line.distance(shapely.Point(x, y)) < 1e-7
+        for x, y in region.exterior.coords
+    )
+
+
+def visibility_length(free, start, goal):
+    """Length of the shortest way between two points of a free space, over all corners that see each other.
+
+    The space is first made a hair smaller, so that places that only touch at a point are not joined.
+    """
+    space = shapely.get_parts(free.buffer(-1e-7, join_style="mitre"))
+    space = next(part for part in space if part.distance(shapely.Point(start)) < 1e-6)
+    corners = np.vstack([start, goal, shapely.get_coordinates(space)])
+    a, b = np.triu_indices(len(corners), 1)
+    lines = shapely.linestrings(np.stack([corners[a], corners[b]], axis=1))
+    slack = space.buffer(1e-8, join_style="mitre")
+    shapely.prepare(slack)
+    seen = shapely.covers(slack, lines)
+    away = np.full(len(corners), np.inf)
+    away[0] = 0.0
+    table = np.full((len(corners), len(corners)), np.inf)
+    table[a[seen], b[seen]] = table[b[seen], a[seen]] = shapely.length(lines[seen])
+    for _ in range(len(corners)):
+        nearer = np.minimum(away, (away[:, None] + table).min(axis=0))
+        if (nearer == away).all():
+            break
+        away = nearer
+    return float(away[1])
 
 
 def random_plan(rng, kind):

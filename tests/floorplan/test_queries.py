@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfold
+from tests import naive as graphs
 from tests import naive_floorplan as naive
 from tests.floorplan.test_decompose import check_regions, make, worlds
 from wayfold.errors import OffMapError, ParameterError
@@ -149,20 +150,43 @@ def test_what_is_behind_a_corner_is_not_seen_from_a_region_and_the_nearest_is_th
         info.attach([(1, 1)], ["a", "b"])
 
 
-@settings(max_examples=25)
+def check_like_a_rebuild(cut, boundary, obstacles):
+    """A decomposition after updates is a valid one of the new plan, and joins what one made anew joins."""
+    check_regions(cut.regions, naive.free_space(boundary, obstacles), full=True)
+    assert cut.overlap < 1e-9
+    rebuilt = FloorPlan(boundary, obstacles).decompose(cut.method)
+    assert cut.coverage == pytest.approx(rebuilt.coverage, abs=1e-9)
+    pairs = {tuple(sorted(pair)) for pair in cut.gateways.pairs.tolist()}
+    assert naive.touching_pairs(cut.regions, cut.epsilon * 2).keys() <= pairs
+    # What is cut anew is rounded, so borders with what was kept may be off by the plan's resolution.
+    assert pairs <= naive.touching_pairs(cut.regions, cut.epsilon / 2, 4 * cut.plan.resolution).keys()
+    points = random_points(cut, np.random.default_rng(1), 200)
+    points = points[(cut.locate(points) >= 0) & (rebuilt.locate(points) >= 0)]
+    if len(points):
+        labels = [one.graph.components()[one.locate(points)] for one in (cut, rebuilt)]
+        assert len(set(zip(*labels, strict=True))) == len(set(labels[0])) == len(set(labels[1]))
+
+
+@settings(max_examples=30)
 @given(worlds, st.sampled_from(("deaccon", "hertel-mehlhorn")))
-def test_an_update_keeps_every_promise_and_every_region_that_it_does_not_touch(world, method):
+def test_an_update_changes_only_the_regions_it_touches_and_ends_like_a_rebuild(world, method):
     boundary, obstacles = make(world)
     cut = FloorPlan(boundary, obstacles).decompose(method)
     more = shapely.affinity.rotate(shapely.box(40, 45, 62, 52), world[0] % 180)
-    before = {region.wkb for region in cut.regions if not region.intersects(more)}
+    touched = [region for region in cut.regions if region.intersection(more).area > 0]
+    kept = [region.wkb for region in cut.regions if region.intersection(more).area == 0]
     new = cut.add_obstacle(more)
-    check_regions(cut.regions, naive.free_space(boundary, [*obstacles, more]), full=True)
-    assert before <= {region.wkb for region in cut.regions}
-    assert all(cut.regions[k].intersects(more.buffer(1e-6)) for k in new) or len(new) >= 1
-    cut.remove_obstacle(len(obstacles))
-    check_regions(cut.regions, naive.free_space(boundary, obstacles), full=True)
-    assert cut.coverage > 1 - 1e-9
+    assert [region.wkb for k, region in enumerate(cut.regions) if k not in set(new)] == kept
+    rest = shapely.union_all(touched).difference(more)
+    fresh = shapely.union_all([cut.regions[k] for k in new])
+    assert fresh.symmetric_difference(rest).area < 1e-6
+    check_like_a_rebuild(cut, boundary, [*obstacles, more])
+    # Taking it out again touches only what borders on the space that it frees.
+    near = more.difference(shapely.union_all(obstacles)).buffer(1e-6)
+    kept = [region.wkb for region in cut.regions if not region.intersects(near)]
+    new = cut.remove_obstacle(len(obstacles))
+    assert set(kept) <= {region.wkb for k, region in enumerate(cut.regions) if k not in set(new)}
+    check_like_a_rebuild(cut, boundary, obstacles)
 
 
 def test_objects_outlive_an_update_and_wrong_updates_change_nothing():
@@ -208,17 +232,77 @@ def test_points_outside_get_a_sentence():
         cut.neighbours(77)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_navmesh_has_the_regions_as_polygons(method):
-    pytest.importorskip("wayfold.navmesh")
-    cut = FloorPlan(*naive.random_plan(np.random.default_rng(2), "rotated")).decompose(method)
+@settings(max_examples=40)
+@given(worlds, st.sampled_from(METHODS))
+def test_a_navmesh_has_the_regions_as_polygons_and_their_gateways_as_borders(world, method):
+    cut = FloorPlan(*make(world), height=1.5).decompose(method)
+    if not cut.num_regions:
+        with pytest.raises(OffMapError, match="no free space"):
+            cut.navmesh()
+        return
     mesh = cut.navmesh()
     assert mesh.num_polygons == cut.num_regions
-    assert mesh.area == pytest.approx(cut.areas.sum())
-    a, b = cut.centres[0], cut.centres[-1]
-    path = cut.path(a, b)
-    if path:
-        assert cut.path(a, b, optimal=True).length <= path.length * (1 + 1e-6)
+    np.testing.assert_allclose(mesh.areas, cut.areas, rtol=1e-6, atol=1e-6)
+    assert (mesh.vertices[:, 2] == 1.5).all()
+    wide = cut.gateways.widths > 1e-3
+    borders = {(k, int(other)) for k, row in enumerate(mesh.neighbours) for other in row if other >= 0}
+    assert {tuple(pair) for pair in cut.gateways.pairs[wide].tolist()} <= borders
+
+
+@settings(max_examples=30)
+@given(worlds, st.sampled_from(METHODS))
+def test_exact_paths_exist_where_others_do_and_are_as_long_as_the_visibility_graph_says(world, method):
+    boundary, obstacles = make(world)
+    cut = FloorPlan(boundary, obstacles).decompose(method)
+    points = random_points(cut, np.random.default_rng(world[0]), 12)
+    points = points[cut.locate(points) >= 0]
+    starts, goals = points[: len(points) // 2], points[len(points) // 2 : len(points) // 2 * 2]
+    smooth, exact = cut.paths(starts, goals), cut.paths(starts, goals, optimal=True)
+    for one, best, start, goal in zip(smooth, exact, starts, goals, strict=True):
+        assert one.found == best.found
+        if one:
+            assert best.length <= one.length * (1 + 1e-9)
+            np.testing.assert_array_equal(best.points[[0, -1], :2], [start, goal])
+            assert cut.path(start, goal, optimal=True).length == best.length
+    if method != "space-filling" and exact and exact[0]:
+        shortest = naive.visibility_length(naive.free_space(boundary, obstacles), starts[0], goals[0])
+        assert exact[0].length == pytest.approx(shortest, rel=1e-6)
+
+
+def test_batches_are_the_single_paths_and_wrong_ones_get_a_sentence():
+    cut = FloorPlan(*naive.random_plan(np.random.default_rng(8), "rotated")).decompose()
+    points = random_points(cut, np.random.default_rng(3), 60)
+    points = points[cut.locate(points) >= 0][:40]
+    for options in ({}, {"smooth": False}, {"optimal": True}):
+        for workers in (1, 3):
+            found = cut.paths(points[:20], points[20:], workers=workers, **options)
+            for path, start, goal in zip(found, points[:20], points[20:], strict=True):
+                np.testing.assert_array_equal(path.points, cut.path(start, goal, **options).points)
+    assert cut.paths(np.empty((0, 2)), np.empty((0, 2))) == []
+    with pytest.raises(OffMapError, match=r"goals\[1\]"):
+        cut.paths(points[:2], [points[0], (-50, -50)])
+    with pytest.raises(ParameterError, match="equally many"):
+        cut.paths(points[:2], points[:1])
+    with pytest.raises(ParameterError, match="no option 'fast'"):
+        cut.paths(points[:2], points[:2], fast=True)
+
+
+@settings(max_examples=20)
+@given(worlds)
+def test_the_paper_s_path_is_the_shortest_over_centres_and_gateways_from_the_places_themselves(world):
+    cut = FloorPlan(*make(world)).decompose()
+    points = random_points(cut, np.random.default_rng(world[0]), 12)
+    points = points[cut.locate(points) >= 0]
+    for start, goal in zip(points[::2], points[1::2], strict=False):
+        first, last = cut.locate([start, goal]).tolist()
+        path = cut.path(start, goal, smooth=False)
+        if first != last and path:
+            where = dict(enumerate(cut.graph.points.astype(float)[:, :2]))
+            where[first], where[last] = start, goal
+            doors = [(a, cut.num_regions + k) for k, pair in enumerate(cut.gateways.pairs.tolist()) for a in pair]
+            edges = [(a, b, float(np.hypot(*(where[a] - where[b])))) for a, b in doors]
+            edges += [(b, a, cost) for a, b, cost in edges]
+            assert path.length == pytest.approx(graphs.graph_costs(len(where), edges, first)[last], rel=1e-6)
 
 
 @settings(max_examples=25)

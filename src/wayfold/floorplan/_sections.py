@@ -57,11 +57,20 @@ def near_box(mesh: Mesh, body: NDArray[np.int32], bounds: tuple[float, float, fl
     return Mesh(mesh.vertices, mesh.triangles[np.isin(body, body[meets])])
 
 
+def united(shapes: Sequence[Any], grid: float) -> Any:
+    """The union of areas, rounded to a grid."""
+    try:
+        return shapely.union_all(shapes, grid_size=grid)
+    except shapely.errors.GEOSException:
+        # Rounding while uniting fails on some thousands of nearly equal edges; one after the other goes well.
+        return shapely.set_precision(shapely.union_all(shapely.set_precision(shapes, grid)), grid)
+
+
 def shadow(corners: Iterable[Floats], grid: float) -> Any:
     """The union of triangles (or of rings of corners) seen from above, rounded to a grid."""
     flat = [ring[:, :2] for ring in corners]
     parts = [part for part in map(shapely.Polygon, flat) if part.area > 0.0]
-    whole = shapely.union_all([part if part.is_valid else part.buffer(0.0) for part in parts], grid_size=grid)
+    whole = united([part if part.is_valid else part.buffer(0.0) for part in parts], grid)
     areas = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
     return shapely.MultiPolygon(areas)
 
@@ -86,13 +95,14 @@ def between(corners: Floats, bottom: float, top: float) -> list[Floats]:
     return rings
 
 
-def solids(mesh: Mesh, heights: Sequence[float], thickness: float) -> list[Any]:
-    """Cross-sections of the solids of a mesh; walls that are single sheets get `thickness`.
+def solids(mesh: Mesh, heights: Sequence[float], where: Any, thickness: float = 0.0) -> list[Any]:
+    """Cross-sections of the solids of a mesh that meet an area; walls that are single sheets get `thickness`.
 
     The lines of a cross-section cut the plane into faces, and a face is solid where the lines, each with the inside of
     its triangle to the left, wind around it. So solids may overlap, and a room of inward-facing walls is not solid.
     """
     shapes: list[Any] = []
+    shapely.prepare(where)
     for height in heights:
         lines = section(mesh, height)
         if not len(lines):
@@ -100,8 +110,9 @@ def solids(mesh: Mesh, heights: Sequence[float], thickness: float) -> list[Any]:
         noded = shapely.union_all(shapely.linestrings(lines))
         faces = shapely.get_parts(shapely.polygonize([noded]))
         if len(faces):
-            inside = shapely.get_coordinates(shapely.point_on_surface(faces))
-            shapes += list(faces[winding(lines, inside) > 0.5])
+            near = faces[shapely.intersects(where, faces)]
+            inside = shapely.get_coordinates(shapely.point_on_surface(near))
+            shapes += list(near[winding(lines, inside) > 0.5])
         if thickness > 0.0:
             loose = shapely.difference(noded, shapely.union_all(shapely.boundary(faces)).buffer(1e-6))
             if not loose.is_empty:

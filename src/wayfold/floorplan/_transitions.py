@@ -86,7 +86,7 @@ def _areas(
     for floor, ground in floors:
         shapes, rings = _uncovered(shapes, rings, floor, ground, who)
     for group in _joined(shapes, rings, who.climb):
-        whole = shapely.union_all([shapes[k] for k in group], grid_size=_sections.grid(who))
+        whole = _sections.united([shapes[k] for k in group], _sections.grid(who))
         parts = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
         if parts:
             yield shapely.MultiPolygon(parts), _fans([rings[k] for k in group])
@@ -117,12 +117,12 @@ def _blocked(mesh: Mesh, body: NDArray[np.int32], band: list[Floats], who: Agent
     bottom, top = high + who.climb, low + who.height
     if top <= bottom:
         return shapely.MultiPolygon()
-    x, y = np.concatenate(band)[:, :2].T
-    box = shapely.box(x.min(), y.min(), x.max(), y.max())
-    near = _sections.near_box(mesh, body, box.bounds)
-    solids = _sections.solids(near, [bottom + part * (top - bottom) for part in _sections.CUTS], 0.0)
+    area = shapely.MultiPolygon([shapely.Polygon(ring[:, :2]) for ring in band])
+    near = _sections.near_box(mesh, body, area.bounds)
+    # One cut a band is enough: those of the bands above and below it are near.
+    solids = _sections.solids(near, [0.5 * (bottom + top)], area.envelope)
     grid = _sections.grid(who)
-    return shapely.union_all([*solids, _sections.lying(near, bottom, top, grid)], grid_size=grid)
+    return _sections.united([*solids, _sections.lying(near, bottom, top, grid)], grid)
 
 
 def _joined(shapes: list[Any], rings: list[Floats], climb: float) -> list[NDArray[np.int64]]:

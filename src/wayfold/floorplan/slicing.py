@@ -70,8 +70,8 @@ def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float)
     if floor.area == 0.0:
         raise GeometryError(f"the mesh has no ground within {who.climb:g} of the height {height:g}")
     bottom, top = height + who.climb, height + who.height
-    obstacles = _sections.solids(mesh, [bottom + part * (top - bottom) for part in _sections.CUTS], thickness)
-    solid = shapely.union_all([*obstacles, _sections.lying(mesh, bottom, top, grid)], grid_size=grid)
+    obstacles = _sections.solids(mesh, [bottom + part * (top - bottom) for part in _sections.CUTS], floor, thickness)
+    solid = _sections.united([*obstacles, _sections.lying(mesh, bottom, top, grid)], grid)
     blocks = [part for part in shapely.get_parts(solid) if part.geom_type == "Polygon" and part.area > 0.0]
     return FloorPlan(floor, blocks, height=height)
 
