@@ -235,7 +235,8 @@ def check_flood_fill(cut: Decomposition) -> None:
 def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], None] = lambda _: None) -> Report:
     """Measure all levels: decompositions, `count` routes each, tests of the differences, time against obstacles."""
     report = Report()
-    scattered(3, seed=0).decompose()  # compiles
+    for method in METHODS:
+        scattered(3, seed=0).decompose(method)  # compiles, and loads what triangulates
     for name, make in levels(data, quick).items():
         progress(name)
         plan = make()

@@ -36,9 +36,9 @@ def draw_decomposition(axes: Axes, cut: Decomposition, level: int = 0) -> None:
 
 def draw_graph(axes: Axes, cut: Decomposition) -> None:
     """The navigation graph over the plan."""
-    draw_plan(axes, cut.plan)
     if cut.num_regions:
         draw_edges(axes, cut.graph)
+    draw_plan(axes, cut.plan)
 
 
 def figure_2(plans: Mapping[str, FloorPlan], cuts: Mapping[str, Sequence[Decomposition]]) -> Figure:
