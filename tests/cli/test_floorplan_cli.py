@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.cli.test_cli import wayfold
+from wayfold import load
 from wayfold.bench import decomposition as bench
-from wayfold.floorplan import METHODS
+from wayfold.floorplan import METHODS, FloorPlan
 
 MAP = "type octile\nheight 3\nwidth 5\nmap\n.....\n.TTT.\n.....\n"
 
@@ -28,6 +30,22 @@ def test_a_floor_plan_is_built_told_about_and_walked(tmp_path):
     assert wayfold("path", out, "0.5,0.5", "2.5,1.5").returncode == 2
 
 
+def test_a_mesh_of_several_floors_is_one_plan_that_is_walked_over_its_stairs(tmp_path):
+    out = tmp_path / "dungeon.wayfold"
+    built = wayfold("build", "sample:dungeon", out, "--seed", "1", "--map", "floorplan", "--climb", "0.4", "--json")
+    assert built.returncode == 0, built.stderr
+    cut = load(out)
+    assert sum(level.is_floor for level in cut.levels) == 3
+    ends = [cut.centres[np.argmax(cut.region_levels == level)] for level in (0, 2)]
+    texts = [",".join(f"{value:.6f}" for value in end) for end in ends]
+    lengths = [
+        json.loads(wayfold("path", out, *texts, *flags, "--json").stdout)["length"]
+        for flags in (["--exact"], ["--smooth"], [])
+    ]
+    assert 8.5 < lengths[0] <= lengths[1] * (1 + 1e-6)
+    assert lengths[1] <= lengths[2]
+
+
 def test_floor_plan_options_are_for_floor_plans(tmp_path):
     source = tmp_path / "arena.map"
     source.write_text(MAP)
@@ -38,14 +56,16 @@ def test_floor_plan_options_are_for_floor_plans(tmp_path):
 
 
 def test_turns_are_counted_where_the_direction_changes():
-    import numpy as np
-
     assert bench.turns(np.array([(0, 0, 0), (1, 0, 0), (2, 0, 0), (2, 0, 0), (2, 3, 0), (0, 3, 0)], float)) == 2
 
 
-def test_repeated_measures_find_a_difference_only_where_there_is_one():
-    import numpy as np
+def test_regions_with_a_sharp_corner_are_counted():
+    plan = FloorPlan([(0, 0), (10, 0), (10, 1)])
+    assert bench.sharp_share(plan.decompose("hertel-mehlhorn")) == 1
+    assert bench.sharp_share(FloorPlan([(0, 0), (10, 0), (10, 9), (0, 9)]).decompose()) == 0
 
+
+def test_repeated_measures_find_a_difference_only_where_there_is_one():
     rng = np.random.default_rng(1)
     base = rng.normal(100, 30, 60)
     same = {method: (base + rng.normal(0, 1, 60)).tolist() for method in METHODS}

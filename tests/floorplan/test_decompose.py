@@ -83,11 +83,10 @@ def test_regions_have_a_gateway_exactly_where_they_share_a_border(world, method)
         tuple(sorted(pair)): width for pair, width in zip(cut.gateways.pairs.tolist(), cut.gateways.widths, strict=True)
     }
     assert len(pairs) == len(cut.gateways)
-    # A border about as long as epsilon may go either way: the oracle measures to a thousandth of it.
-    loose, strict = (
-        naive.touching_pairs(cut.regions, cut.epsilon / 2),
-        naive.touching_pairs(cut.regions, cut.epsilon * 2),
-    )
+    # A border about as long as epsilon may go either way, and so may one that is off by the plan's resolution.
+    resolution = cut.plan.resolution
+    loose = naive.touching_pairs(cut.regions, cut.epsilon / 2, resolution * 4)
+    strict = naive.touching_pairs(cut.regions, cut.epsilon * 2, resolution / 8)
     assert strict.keys() <= pairs.keys() <= loose.keys()
     for pair, length in strict.items():
         assert pairs[pair] == pytest.approx(length, abs=cut.epsilon)

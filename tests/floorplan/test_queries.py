@@ -130,6 +130,27 @@ def test_objects_are_visible_exactly_along_free_lines(world):
         if cut.information.regions[k] == home:
             assert k in seen
     assert set(cut.information.in_region(home)) <= set(cut.information.visible_from(home))
+    # What is seen from any point of a region is seen from the region.
+    for region in rng.integers(0, cut.num_regions, 3).tolist():
+        corners = cut.corners[cut.offsets[region] : cut.offsets[region + 1]]
+        inside = rng.dirichlet(np.ones(len(corners)), 12) @ corners
+        from_region = set(cut.information.visible_from(region))
+        assert set().union(*(cut.information.visible_at(point) for point in inside)) <= from_region
+
+
+@settings(max_examples=20)
+@given(worlds, st.integers(1, 4))
+def test_the_nearest_objects_are_those_with_the_shortest_walks(world, count):
+    cut = FloorPlan(*make(world)).decompose()
+    points = random_points(cut, np.random.default_rng(world[0]), 14)
+    points = points[cut.locate(points) >= 0]
+    if len(points) < 2:
+        return
+    cut.information.attach(points[1:])
+    walks = sorted(path.length for path in cut.paths(np.tile(points[0], (len(points) - 1, 1)), points[1:]) if path)
+    found = cut.information.nearest(points[0], count)
+    assert [length for _, length in found] == pytest.approx(walks[:count])
+    assert all(cut.path(points[0], points[1:][name]).length == pytest.approx(length) for name, length in found)
 
 
 def test_what_is_behind_a_corner_is_not_seen_from_a_region_and_the_nearest_is_the_nearest_to_walk():

@@ -30,6 +30,7 @@ PAPER = {
 
 _PLAYER = Agent(radius=15, height=56, climb=18, slope=45.5)  # Quake units
 _TURN = np.cos(np.radians(1.0))
+_SHARP = np.cos(np.radians(30.0))
 _SEEDS = (8, 12, 16, 24, 32, 48, 64, 96)  # of space-filling volumes along the longer side
 
 
@@ -55,6 +56,8 @@ class Row:
     """Mean length of the shortest paths of all, the same for every method."""
     area_quartiles: list[float]
     width_quartiles: list[float]
+    sharp: float
+    """Share of the regions that have a corner below 30 degrees: the slivers that the paper holds against triangles."""
 
 
 @dataclass
@@ -163,6 +166,17 @@ def turns(points: NDArray[np.float64]) -> int:
     steps = steps[np.hypot(*steps.T) > 0.0]
     steps /= np.hypot(*steps.T)[:, None]
     return int(np.count_nonzero((steps[1:] * steps[:-1]).sum(axis=1) < _TURN))
+
+
+def sharp_share(cut: Decomposition) -> float:
+    """Share of the regions that have a corner below 30 degrees."""
+    after = np.arange(1, len(cut.corners) + 1)
+    after[cut.offsets[1:] - 1] = cut.offsets[:-1]
+    before = np.empty_like(after)
+    before[after] = np.arange(len(after))
+    ahead, back = cut.corners[after] - cut.corners, cut.corners[before] - cut.corners
+    cosine = (ahead * back).sum(axis=1) / (np.hypot(*ahead.T) * np.hypot(*back.T))
+    return float(np.mean(np.maximum.reduceat(cosine, cut.offsets[:-1]) > _SHARP))
 
 
 def routes(cuts: dict[str, Decomposition], count: int, seed: int) -> NDArray[np.float64]:
@@ -277,6 +291,7 @@ def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], N
                     shortest=float(np.mean([path.length for path in exact])),
                     area_quartiles=np.percentile(cut.areas, [0, 25, 50, 75, 100]).tolist(),
                     width_quartiles=np.percentile(cut.widths, [0, 25, 50, 75, 100]).tolist(),
+                    sharp=sharp_share(cut),
                 )
             )
     figures = {"distance": report.distances, "turns": report.turns, "distance / shortest": report.excess}

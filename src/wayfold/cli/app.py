@@ -154,7 +154,9 @@ def path(
     file: Annotated[Path, typer.Argument(help="A .map, .mesh or .wayfold file.")],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
-    exact: Annotated[bool, typer.Option("--exact", help="Search the cells of a sparse grid, not its regions.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="The shortest path: cells of a sparse grid, not its regions; floor plans.")
+    ] = False,
     smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
     partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,

@@ -183,9 +183,9 @@ def _floorplan(request: Request) -> Decomposition:
     elif isinstance(request.world, samples.Plan):
         plan = FloorPlan(request.world.boundary, request.world.obstacles)
     elif request.plane is not None:
-        plan = FloorPlan.slice(request.mesh, request.plane)
+        plan = FloorPlan.slice(request.mesh, request.plane, agent=request.agent)
     else:
-        plan = Building.from_mesh(request.mesh)
+        plan = Building.from_mesh(request.mesh, agent=request.agent)
     cut = plan.decompose(request.method or "deaccon")
     if request.picture is not None:
         from wayfold.view import pictures

@@ -50,7 +50,7 @@ _OPTIONS: dict[type, set[str]] = {
     Hierarchy: {"--level"},
     Graph: {"--budget", "--partial", "--algorithm", "--motions"},
     NavMesh: {"--budget", "--algorithm"},
-    Decomposition: set(),
+    Decomposition: {"--exact"},
     SparseGrid: {"--budget", "--partial", "--exact"},
     DenseGrid: {"--budget", "--partial"},
     WaypointGraph: {"--budget", "--motions"},
@@ -114,7 +114,7 @@ def _query(world: Any, start: str, goal: str, settings: Settings) -> tuple[Any, 
             raise ParameterError(f"a navigation mesh takes --algorithm funnel, not {settings.algorithm}")
         options = {"budget": settings.budget, "optimal": settings.algorithm != "funnel"}
     elif isinstance(world, Decomposition):
-        options = {"smooth": settings.smooth}
+        options = {"smooth": settings.smooth, "optimal": settings.exact}
     elif isinstance(world, SparseGrid):
         cells = settings.exact or settings.partial or settings.budget is not None
         options = {"abstract": False, **options} if cells else {}

@@ -16,7 +16,7 @@ from wayfold import _archive
 from wayfold.errors import FormatError, ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
-from wayfold.floorplan.growth import Settings, grow_regions
+from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
 from wayfold.floorplan.plan import FloorPlan
 
 if TYPE_CHECKING:
@@ -112,6 +112,13 @@ def overlap(levels: list[Level]) -> float:
             once = a < b
             twice += float(shapely.area(shapely.intersection(shapes[a[once]], shapes[b[once]])).sum())
     return twice / free if free > 0.0 else 0.0
+
+
+def wall_bins_of(level: Level) -> Any:
+    """The walls of a level in bins, made once."""
+    if level.walls is None:
+        level.walls = wall_bins(level.plan.free)
+    return level.walls
 
 
 def width(ring: Floats) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._threads import run_chunks
 from wayfold.floorplan._route_kernels import RouteSpace
 from wayfold.geometry._funnel_kernels import pull_string
 from wayfold.graph import _kernels as graph_kernels
@@ -43,6 +44,33 @@ def between(cut: Decomposition, start: Point, goal: Point, first: int, last: int
     path.cost = path.length
     path._smoother = lambda _: _pulled(cut, start, goal, nodes, settled)
     return path
+
+
+def many(
+    cut: Decomposition,
+    starts: NDArray[np.float64],
+    goals: NDArray[np.float64],
+    firsts: NDArray[np.int32],
+    lasts: NDArray[np.int32],
+    smooth: bool,
+    optimal: bool,
+    workers: int | None,
+) -> list[Path]:
+    """The paths of many queries, in threads."""
+    if optimal and len(starts):
+        _ = cut.exact_mesh  # made once, before the threads ask for it
+    found: list[Any] = [None] * len(starts)
+
+    def work(begin: int, end: int) -> None:
+        for k in range(begin, end):
+            first, last = int(firsts[k]), int(lasts[k])
+            if optimal:
+                found[k] = shortest(cut, starts[k], goals[k], first, last)
+            else:
+                found[k] = between(cut, starts[k], goals[k], first, last, smooth)
+
+    run_chunks(work, len(starts), workers=workers, chunk=16)
+    return found
 
 
 def _pulled(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32], settled: int) -> Path:

@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from wayfold import _check
-from wayfold._threads import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _build, _gateways, _locate_kernels, _mesh, _routes
-from wayfold.floorplan.growth import wall_bins
 from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.graph import Graph
 from wayfold.graph.workspace import Workspaces
@@ -249,7 +247,9 @@ class Decomposition:
             for number, level in enumerate(self.levels):
                 here = np.flatnonzero((found >= 0) & (self.region_levels[found] == number))
                 distances = np.empty(len(here))
-                _locate_kernels.wall_distances(wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances)
+                _locate_kernels.wall_distances(
+                    _build.wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances
+                )
                 hit[here] = distances < radius - self.epsilon * 2.0**-10
         return bool(hit[0]) if single else hit
 
@@ -304,19 +304,7 @@ class Decomposition:
         smooth, optimal = options.pop("smooth", True), options.pop("optimal", False)
         if options:
             raise ParameterError(f"paths has no option {next(iter(options))!r}: its options are smooth, optimal")
-        if optimal and len(a):
-            _ = self.exact_mesh  # made once, before the threads ask for it
-        found: list[Any] = [None] * len(a)
-
-        def work(begin: int, end: int) -> None:
-            for k in range(begin, end):
-                if optimal:
-                    found[k] = _routes.shortest(self, a[k], b[k], int(first[k]), int(last[k]))
-                else:
-                    found[k] = _routes.between(self, a[k], b[k], int(first[k]), int(last[k]), smooth)
-
-        run_chunks(work, len(a), workers=workers, chunk=16)
-        return found
+        return _routes.many(self, a, b, first, last, smooth, optimal, workers)
 
     def navmesh(self) -> NavMesh:
         """The regions as a new `NavMesh`, polygon i being region i.
@@ -413,10 +401,3 @@ class Decomposition:
             raise OffMapError(f"{name if single else f'{name}[{off[0]}]'} ({text}) lies in no region of the plan")
         where[:, 2] = self.heights[regions]
         return where, regions
-
-
-def wall_bins_of(level: _build.Level) -> Any:
-    """The walls of a level in bins, made once."""
-    if level.walls is None:
-        level.walls = wall_bins(level.plan.free)
-    return level.walls

@@ -4,9 +4,9 @@ Space-filling volumes are the first half of DEACCON: squares on a grid that grow
 adds the following of walls that are not parallel to a side, and seeds in what is still uncovered beside a region.
 
 The paper moves sides by a unit at a time; here they move by the exact distance to what they meet. That is the same
-decomposition, corner by corner, where all walls and seeds lie along x and y on whole multiples of the unit (plans made of
-cells). Elsewhere unit steps stop up to a unit short of a contact, and what they give tends to the exact regions as the
-unit goes to 0.
+decomposition, corner by corner, where all walls and seeds lie along x and y on whole multiples of the unit (plans made
+of cells). Elsewhere unit steps stop up to a unit short of a contact, and what they give tends to the exact regions as
+the unit goes to 0.
 """
 
 from __future__ import annotations

@@ -47,12 +47,15 @@ def _print(report: decomposition.Report) -> None:
             f"{row.shortest:.4g}",
             f"{row.area_quartiles[1]:.3g} / {row.area_quartiles[2]:.3g} / {row.area_quartiles[3]:.3g}",
             f"{row.width_quartiles[1]:.3g} / {row.width_quartiles[2]:.3g} / {row.width_quartiles[3]:.3g}",
+            f"{row.sharp:.0%}",
             f"{row.seconds:.3f}",
         )
         for row in report.rows
     ]
     head = ("level, method", "regions", "coverage", "overlap", "distance", "turns", "crossed", "pulled", "shortest")
-    print_table("Decompositions of paper 004", (*head, "area 1/4 1/2 3/4", "width 1/4 1/2 3/4", "seconds"), rows)
+    print_table(
+        "Decompositions of paper 004", (*head, "area 1/4 1/2 3/4", "width 1/4 1/2 3/4", "sharp", "seconds"), rows
+    )
     table = []
     for method, paper in decomposition.PAPER.items():
         mine = [row for row in report.rows if row.method == method]
