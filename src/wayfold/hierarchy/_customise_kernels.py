@@ -5,15 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold._jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, cost, distance, search, slots, target
+from wayfold.hierarchy._eliminate_kernels import APART, MOST_MEMBERS, Reduced, close, eliminate, mark_needed, unfold
 from wayfold.hierarchy._kernels import FOREVER
-from wayfold.hierarchy._level_kernels import OnGround, Overlay
+from wayfold.hierarchy._level_kernels import OnGround, Overlay, first_portal
 
 DONE, MORE_ARCS, MORE_STEPS, MORE_HEAP = 0, 1, 2, 3
 
-# Sums of the same costs in another order differ by less; a detour differs by more.
-_SAME = 1.0 + 1e-12
 _LARGEST = np.finfo(np.float32).max  # costs beyond it stay passable
 
 
@@ -78,8 +77,11 @@ class Scratch(NamedTuple):
 
     ordinals: np.ndarray  # (p,) uint16, a portal's number among the members of the part
     own: np.ndarray  # (portals,) int32, the number of each of the part's portals among the members
+    direct: np.ndarray  # (portals, portals) float64, costs of the ways that arcs would stand for
     between: np.ndarray  # (portals, portals) float64, distances within the part
-    parents: np.ndarray  # (portals, members) uint16, previous member on the way from a portal
+    needed: np.ndarray  # (portals,) bool, whether an arc leads to a portal
+    parents: np.ndarray  # (portals, members) uint16, previous member on the way from a portal, in large parts
+    reduced: Reduced  # small parts
 
 
 @kernel
@@ -88,43 +90,78 @@ def customise(overlay, level, parts, state, scratch, batch):
 
     Goes on after the parts that are done. Returns a status: other than DONE, the caller makes room and calls again.
     """
-    between, own = scratch.between, scratch.own
     for at in range(batch.done[0], parts.ranges.shape[0]):
         first, last = parts.ranges[at, 0], parts.ranges[at, 1]
-        base, size = parts.members[at, 0], parts.members[at, 1] - parts.members[at, 0]
-        if level > 1:
+        base, size = np.int64(parts.members[at, 0]), np.int64(parts.members[at, 1] - parts.members[at, 0])
+        portals = overlay.members[parts.portals[at, 0] : parts.portals[at, 1]]
+        if level == 1:
+            for a in range(portals.size):
+                scratch.own[a] = overlay.places[portals[a]] - first
+            ground = OnGround(overlay.offsets, overlay.targets, overlay.costs, first, last)
+            status = measure(ground, size, portals.size, state, scratch)
+        else:
             for member in range(size):
                 scratch.ordinals[overlay.members[base + member]] = member
-        portals = overlay.members[parts.portals[at, 0] : parts.portals[at, 1]]
-        for a in range(portals.size):
-            own[a] = overlay.places[portals[a]] - first if level == 1 else scratch.ordinals[portals[a]]
-        wanted = own[: portals.size]
-        for a in range(portals.size):
-            if level == 1:
-                ground = OnGround(overlay.offsets, overlay.targets, overlay.costs, first, last)
-                status, _, _ = search(ground, state, own[a], -1, 0.0, UNLIMITED, wanted, FOREVER, False)
-            else:
-                inside = InPart(overlay, level - 1, first, last, base, scratch.ordinals)
-                status, _, _ = search(inside, state, own[a], -1, 0.0, UNLIMITED, wanted, FOREVER, False)
-            if status == HEAP_FULL:
-                return MORE_HEAP
-            clock = state.clock[0]
-            for b in range(portals.size):
-                settled = state.stamp[own[b]] > clock and state.place[own[b]] < 0
-                between[a, b] = state.cost[own[b]] if settled else np.inf
-            for member in range(size):
-                if state.stamp[member] > clock and state.parent[member] >= 0:
-                    scratch.parents[a, member] = state.parent[member]
-        status = write_part(overlay, level, at, first, last, portals, scratch, batch)
+            for a in range(portals.size):
+                scratch.own[a] = scratch.ordinals[portals[a]]
+            inside = InPart(overlay, level - 1, first, last, base, scratch.ordinals)
+            status = measure(inside, size, portals.size, state, scratch)
+        if status == DONE:
+            status = write_part(overlay, level, at, first, last, size, portals, scratch, batch)
         if status != DONE:
             return status
     return DONE
 
 
+@helper
+def measure(space, size, count, state, scratch):
+    """Find ways and distances between the `count` portals of a part, whose members are the nodes of the space."""
+    own, direct, between = scratch.own[:count], scratch.direct, scratch.between
+    if size <= MOST_MEMBERS:
+        eliminate(space, size, own, scratch.reduced)
+        for a in range(count):
+            for b in range(count):
+                at = np.int64(own[a]) * size + own[b]
+                direct[a, b] = np.inf if scratch.reduced.via[at] == APART else scratch.reduced.costs[at]
+                between[a, b] = 0.0 if a == b else direct[a, b]
+        close(between, count)
+        return DONE
+    for a in range(count):
+        status, _, _ = search(space, state, own[a], -1, 0.0, UNLIMITED, own, FOREVER, False)
+        if status == HEAP_FULL:
+            return MORE_HEAP
+        clock = state.clock[0]
+        for b in range(count):
+            settled = state.stamp[own[b]] > clock and state.place[own[b]] < 0
+            direct[a, b] = between[a, b] = state.cost[own[b]] if settled else np.inf
+        for member in range(size):
+            if state.stamp[member] > clock and state.parent[member] >= 0:
+                scratch.parents[a, member] = state.parent[member]
+    return DONE
+
+
 @inline
-def write_part(overlay, level, at, first, last, portals, scratch, batch):
+def trace(scratch, size, a, b, steps, at):
+    """Write the members on the way between two portals to `steps` from `at` on; return the position after them."""
+    own = scratch.own
+    if size <= MOST_MEMBERS:
+        return unfold(scratch.reduced, size, np.int64(own[a]), np.int64(own[b]), steps, at)
+    end = at
+    member = scratch.parents[a, own[b]]
+    while member != own[a]:
+        end += 1
+        member = scratch.parents[a, member]
+    if end <= steps.size:
+        member = scratch.parents[a, own[b]]
+        for back in range(end - 1, at - 1, -1):
+            steps[back] = member
+            member = scratch.parents[a, member]
+    return end
+
+
+@inline
+def write_part(overlay, level, at, first, last, size, portals, scratch, batch):
     """Append the arcs of one part to the batch."""
-    between = scratch.between
     row, arc, step = batch.ends[at, 0], batch.ends[at, 1], batch.ends[at, 2]
     for a in range(portals.size):
         begin_arc = arc
@@ -133,37 +170,31 @@ def write_part(overlay, level, at, first, last, portals, scratch, batch):
             return MORE_ARCS
         for slot in range(slot_first, slot_last):
             successor = overlay.targets[slot]
-            if level == 1:
-                successor = overlay.portal_at[successor]
-            # Where portals are chosen (not exact) some inter-edges end at this level.
-            if successor < 0 or overlay.heights[successor] < level or not overlay.costs[slot] < np.inf:
+            place = successor if level == 1 else overlay.places[successor]
+            if first <= place < last or not overlay.costs[slot] < np.inf:
                 continue
-            if first <= overlay.places[successor] < last:
+            if level == 1:  # both ends of an edge between parts are portals
+                successor = overlay.members[first_portal(overlay, place)]
+            # Where portals are chosen (not exact) some inter-edges end at this level.
+            if overlay.heights[successor] < level:
                 continue
             batch.targets[arc] = successor
             batch.costs[arc] = overlay.costs[slot]
             batch.subs[arc] = -1
             arc += 1
+        mark_needed(scratch.direct, scratch.between, a, portals.size, scratch.needed)
         for b in range(portals.size):
-            if a == b or not between[a, b] < np.inf or passes_another(between, a, b, portals.size):
+            if not scratch.needed[b]:
                 continue
-            length = 0
-            member = scratch.parents[a, scratch.own[b]]
-            while member != scratch.own[a]:
-                length += 1
-                member = scratch.parents[a, member]
-            if step + length + 1 > batch.steps.size:
+            end = trace(scratch, size, a, b, batch.steps, step + 1)
+            if end > batch.steps.size:
                 return MORE_STEPS
             batch.targets[arc] = portals[b]
-            batch.costs[arc] = min(between[a, b], _LARGEST)
+            batch.costs[arc] = min(scratch.between[a, b], _LARGEST)
             batch.subs[arc] = step
             arc += 1
-            batch.steps[step] = length
-            member = scratch.parents[a, scratch.own[b]]
-            for back in range(length):
-                batch.steps[step + length - back] = member
-                member = scratch.parents[a, member]
-            step += length + 1
+            batch.steps[step] = end - step - 1
+            step = end
         batch.row_sizes[row] = arc - begin_arc
         row += 1
     batch.ends[at + 1, 0] = row
@@ -181,20 +212,6 @@ def lower_row(overlay, level, portal):
         return overlay.offsets[place], overlay.offsets[place + 1]
     row = overlay.rows[portal] + level - 2
     return overlay.row_first[row], overlay.row_last[row]
-
-
-@inline
-def passes_another(between, a, b, count):
-    """Whether a shortest way between two portals leads through a third, so that no arc of their own is needed.
-
-    Both halves must be shorter than the whole, or portals at distance 0 from each other could each rely on the other.
-    """
-    direct = between[a, b]
-    for via in range(count):
-        if between[a, via] < direct and between[via, b] < direct:
-            if between[a, via] + between[via, b] <= direct * _SAME:
-                return True
-    return False
 
 
 @kernel
@@ -238,16 +255,19 @@ def replace(overlay, level, parts, batch, blocks, used, changed, done):
         arc_first, arc_last = batch.ends[at, 1], batch.ends[at + 1, 1]
         step_first, step_last = batch.ends[at, 2], batch.ends[at + 1, 2]
         arcs, steps = arc_last - arc_first, step_last - step_first
+        # A part that has to move gets a quarter more than it needs now, so that it seldom moves again.
         if arcs > blocks[at, 1]:
-            if used[0] + arcs > overlay.targets.size:
+            room = arcs + arcs // 4
+            if used[0] + room > overlay.targets.size:
                 return MORE_ARCS
-            blocks[at, 0], blocks[at, 1] = used[0], arcs
-            used[0] += arcs
+            blocks[at, 0], blocks[at, 1] = used[0], room
+            used[0] += room
         if steps > blocks[at, 3]:
-            if used[1] + steps > overlay.steps.size:
+            room = steps + steps // 4
+            if used[1] + room > overlay.steps.size:
                 return MORE_STEPS
-            blocks[at, 2], blocks[at, 3] = used[1], steps
-            used[1] += steps
+            blocks[at, 2], blocks[at, 3] = used[1], room
+            used[1] += room
         for step in range(steps):
             overlay.steps[blocks[at, 2] + step] = batch.steps[step_first + step]
         changed[at] = False
@@ -270,6 +290,15 @@ def replace(overlay, level, parts, batch, blocks, used, changed, done):
             changed[at] |= not same
         done[0] = at + 1
     return DONE
+
+
+@kernel
+def set_aside(overlay, level, portals):
+    """Take the rows of some parts of a level out of use; `portals` (k, 2) int32 are those of `Parts`."""
+    for part in range(portals.shape[0]):
+        for at in range(portals[part, 0], portals[part, 1]):
+            row = overlay.rows[overlay.members[at]] + level - 1
+            overlay.row_first[row] = overlay.row_last[row] = -1
 
 
 @kernel

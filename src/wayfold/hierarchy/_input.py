@@ -42,7 +42,7 @@ def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
 
 def edge_slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Slots of the graph that join the node pairs, parallel edges included, and the pair that each belongs to."""
-    most = int(np.diff(graph.offsets)[pairs[:, 0]].sum())
+    most = int((graph.offsets[pairs[:, 0] + 1] - graph.offsets[pairs[:, 0]]).sum())
     slots, owners = np.empty(most, np.int64), np.empty(most, np.int64)
     count = _customise_kernels.find_slots(graph.offsets, graph.targets, np.ascontiguousarray(pairs), slots, owners)
     return slots[:count], owners[:count]

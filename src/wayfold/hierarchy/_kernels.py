@@ -22,7 +22,7 @@ from wayfold.graph._kernels import (
     search,
     sift_up,
 )
-from wayfold.hierarchy._level_kernels import Multilevel, OnGround, Overlay, level_of
+from wayfold.hierarchy._level_kernels import Multilevel, OnGround, Overlay, first_portal, level_of
 
 NO_ROOM = 5  # a path does not fit: the caller gives more room and asks again
 AHEAD, BEHIND = 0, 1  # the start's side and the goal's side of a query
@@ -142,23 +142,25 @@ def search_levels(overlay_arrays, query_arrays, top, one_way, level, scale):
         best = linked_cost(ahead, query.linked[BEHIND, 0] - goal_first)
     for mark in range(query.marks.size):
         query.marks[mark] = np.inf
-    for place in range(goal_first, goal_last):
-        portal = overlay.portal_at[place]
-        if portal >= 0:
-            left = linked_cost(behind, place - goal_first)
-            for mark in range(query.marks.size):
-                query.marks[mark] = min(query.marks[mark], overlay.landmarks[portal, mark] + left)
+    count = overlay.places.size
+    index = first_portal(overlay, goal_first)
+    while index < count and overlay.places[overlay.members[index]] < goal_last:
+        portal = overlay.members[index]
+        index += 1
+        left = linked_cost(behind, overlay.places[portal] - goal_first)
+        for mark in range(query.marks.size):
+            query.marks[mark] = min(query.marks[mark], overlay.landmarks[portal, mark] + left)
     for mark in range(query.marks.size):
         if query.marks[mark] == np.inf:
             query.marks[mark] = -np.inf if space.one_way else 0.0
     size = 0
     clock = np.int64(0)
-    for place in range(start_first, start_last):
-        portal = overlay.portal_at[place]
-        if portal < 0 or overlay.heights[portal] < level:
-            continue
-        new = linked_cost(ahead, place - start_first)
-        if not new < np.inf:
+    index = first_portal(overlay, start_first)
+    while index < count and overlay.places[overlay.members[index]] < start_last:
+        portal = overlay.members[index]
+        index += 1
+        new = linked_cost(ahead, overlay.places[portal] - start_first)
+        if overlay.heights[portal] < level or not new < np.inf:
             continue
         if clock == 0:
             clock = begin(state, portal)

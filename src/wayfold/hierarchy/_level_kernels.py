@@ -26,7 +26,6 @@ class Overlay(NamedTuple):
     costs: np.ndarray  # (arcs,) float32
     subs: np.ndarray  # (arcs - m,) int32, where the sub-path of an intra-edge is in `steps`; -1 for an inter-edge
     steps: np.ndarray  # (s,) uint16, sub-paths: how many members of the part they pass, then these
-    portal_at: np.ndarray  # (n,) int32, the portal at a place, -1 where there is none
     places: np.ndarray  # (p,) int32, the place of a portal
     heights: np.ndarray  # (p,) uint8, highest level at which it is a portal, from 1
     rows: np.ndarray  # (p + 1,) int32, first row of a portal
@@ -94,6 +93,19 @@ def level_of(overlay, near, top, node):
     while level > 1 and (near[level, 0] <= place < near[level, 1] or overlay.row_first[row + level] < 0):
         level -= 1
     return level
+
+
+@inline
+def first_portal(overlay, place):
+    """Index of `members` of the first portal at a place or behind it; the portals of level 1 come first there."""
+    low, high = 0, overlay.places.size
+    while low < high:
+        middle = (low + high) >> 1
+        if overlay.places[overlay.members[middle]] < place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 class OnGround(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from wayfold import _threads
 from wayfold.graph.workspace import Workspaces
-from wayfold.hierarchy import _customise_kernels, _level_kernels
+from wayfold.hierarchy import _customise_kernels, _eliminate_kernels, _level_kernels
 from wayfold.hierarchy.topology import LevelParts
 
 _SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
@@ -37,7 +37,9 @@ class Maker:
     ) -> list[_customise_kernels.Batch]:
         """The arcs of some parts of a level, in batches."""
         count = len(parts.ranges)
-        chunk = max(1, -(-count // (8 * _threads.worker_count(workers))))
+        threads = _threads.worker_count(workers)
+        # Small enough to keep all threads busy to the end.
+        chunk = max(1, count if threads == 1 else -(-count // (8 * threads)))
         batches: dict[int, _customise_kernels.Batch] = {}
 
         def work(first: int, last: int) -> None:
@@ -58,8 +60,12 @@ class Maker:
             scratch = _customise_kernels.Scratch(
                 ordinals=np.zeros(self._portals, np.uint16),
                 own=np.empty(self._most_portals, np.int32),
+                direct=np.empty((self._most_portals, self._most_portals)),
                 between=np.empty((self._most_portals, self._most_portals)),
+                needed=np.empty(self._most_portals, np.bool_),
+                # memory that is never written takes no room: either the parents or the rest
                 parents=np.empty((self._most_portals, self._most_members), np.uint16),
+                reduced=_reduced(min(self._most_members, _eliminate_kernels.MOST_MEMBERS)),
             )
         portals = int(np.diff(parts.portals).sum())
         room = 64 + 16 * portals
@@ -88,6 +94,17 @@ class Maker:
         workspaces.give(state)
         self._free.append((workspaces, scratch))
         return batch
+
+
+def _reduced(members: int) -> _eliminate_kernels.Reduced:
+    return _eliminate_kernels.Reduced(
+        costs=np.empty(members * members),
+        via=np.empty(members * members, np.int16),
+        joined=np.empty(members * members, np.int16),
+        degrees=np.empty(members, np.int32),
+        done=np.empty(members, np.bool_),
+        stack=np.empty((members + 2, 2), np.int32),
+    )
 
 
 def append(

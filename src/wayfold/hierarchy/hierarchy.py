@@ -30,10 +30,11 @@ from wayfold.path import Path, Paths, Status
 
 MOST_MERGED = 1 << 15
 MOST_LEVELS = 16
-# Parts below this size save less than what linking the start and the goal to their portals costs.
+# Parts below this size save less than what linking the start and the goal to their portals costs; larger ones make
+# updates slower.
 _SMALLEST_PART = 32
-# What `merge="auto"` makes: measured best or near it on navigation meshes, street maps and grids alike.
-_AUTO_FIRST, _AUTO_MERGE = 64, 4
+# `merge="auto"` leads from the smallest parts to about so many parts on the highest level.
+_AUTO_PARTS = 16
 # A path this short is found before the start is linked: so many nodes are tried by plain A* where the goal is near.
 _NEAR_NODES = 192
 _SAMPLES = 12
@@ -94,8 +95,9 @@ class Hierarchy:
         ----------
         graph_or_navmesh : Graph, or a map with a `graph`
         merge : int, 2 to 32768, or "auto"
-            Nodes that one node of the next level stands for (the paper's `numMergedNodes`): level k has parts of about
-            ``merge ** k`` nodes. Exact levels leave out those with less than 32.
+            Nodes that one node of the next level stands for (the paper's `numMergedNodes`). Exact levels begin with
+            parts of 32 nodes, or `merge` if that is more. "auto" takes what leads from there to 16 parts on the highest
+            level, at least 4 and at most 14.
         levels : int, 1 to 16
             At most so many levels.
         seed : int, >= 0
@@ -277,12 +279,13 @@ class Hierarchy:
         opened = False
         for queries in self._queries.values():
             levels = queries.levels
-            sources = pairs[owners, 0]
-            arcs = levels.overlay.offsets[levels.rank[sources]] + (slots - graph.offsets[sources])
+            nodes = pairs[owners, 0]
+            sources = levels.rank[nodes]
+            arcs = levels.overlay.offsets[sources] + (slots - graph.offsets[nodes])
             before = levels.overlay.costs[arcs]
             opened |= bool((np.isinf(before) & np.isfinite(prices[owners])).any())
             self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices[owners])).any())
-            levels.update(arcs, prices[owners])
+            levels.update(sources, arcs, prices[owners])
         self._graph = None
         if opened:
             self._refresh_components()
@@ -346,7 +349,7 @@ class Hierarchy:
             if fits < parts.levels:
                 parts = parts.upto(fits)
         else:
-            merge = _AUTO_MERGE if self.merge == "auto" else self.merge
+            merge = _auto_merge(graph.num_nodes, self._most_levels) if self.merge == "auto" else self.merge
             parts = partition.merged(graph, merge, self._most_levels, self._seed, progress)
         return self._over(parts, exact, workers, progress)
 
@@ -363,11 +366,10 @@ class Hierarchy:
 
     def _sizes(self) -> list[int]:
         """Sizes of the parts of the exact levels, from the merge factor."""
-        if self.merge == "auto":
-            sizes = [_AUTO_FIRST * _AUTO_MERGE**level for level in range(self._most_levels)]
-        else:
-            sizes = [self.merge**level for level in range(1, self._most_levels + 1)]
-        return [size for size in sizes if _SMALLEST_PART <= size <= self._topology.num_nodes // 2]
+        nodes = self._topology.num_nodes
+        merge = _auto_merge(nodes, self._most_levels) if self.merge == "auto" else self.merge
+        sizes = [max(_SMALLEST_PART, merge) * merge**level for level in range(self._most_levels)]
+        return [size for size in sizes if size <= nodes // 2]
 
     def _choose_level(self) -> None:
         """Use the levels only where they save work; plain A* on graphs that are small or have no good parts.
@@ -429,6 +431,11 @@ class Hierarchy:
 
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         return self._topology.points[nodes]
+
+
+def _auto_merge(nodes: int, levels: int) -> int:
+    """The merge factor with which the highest of some levels has about 16 parts, at least 4 and at most 14."""
+    return int(np.clip(round((nodes / (_SMALLEST_PART * _AUTO_PARTS)) ** (1 / max(1, levels - 1))), 4, 14))
 
 
 def _single_level(levels: Levels) -> int:

@@ -192,21 +192,23 @@ class Levels:
         self._estimate_work()
         self.version += 1
 
-    def update(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
-        """Give some edges (arcs of level 0) other costs and remake the parts that this changes, upward.
+    def update(self, sources: NDArray[np.int32], arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
+        """Give some edges (arcs of level 0, from places) other costs and remake the parts that this changes, upward.
 
         Parts of high levels that would take long are set aside until `refresh`.
         """
-        overlay = self.overlay
-        self._note_cheaper(arcs, costs)
-        overlay.costs[arcs] = costs
-        sources = np.searchsorted(overlay.offsets, arcs, side="right") - 1
-        places = np.concatenate([sources, overlay.targets[arcs]])
-        below = np.unique(np.searchsorted(self.partition.starts[0], places, side="right") - 1) if self._parts else ()
+        before = self.overlay.costs[arcs]
+        self._note_cheaper(arcs, before, costs)
+        self.overlay.costs[arcs] = costs
+        numbers: NDArray[Any] = np.empty(0, np.int64)
+        if self._parts:
+            # An edge between two parts is an arc of the one that it leaves.
+            places = sources[costs != before]
+            holders = np.unique(np.searchsorted(self.partition.starts[0], places, side="right") - 1)
+            numbers = self._parts[0].numbers[holders]
+            numbers = numbers[numbers >= 0]
         work = 0
         for level, level_parts in enumerate(self._parts, start=1):
-            numbers = level_parts.numbers[below]
-            numbers = numbers[numbers >= 0]
             numbers = numbers[~level_parts.aside[numbers]]
             if not numbers.size:
                 break
@@ -214,45 +216,48 @@ class Levels:
             if level > 1 and work > self.most_work:
                 self._set_aside(level, numbers)
                 break
-            below = np.unique(level_parts.above[numbers[self._remake(level, numbers)]])
+            above = np.unique(level_parts.above[numbers[self._remake(level, numbers, workers=1)]])
+            if level < len(self._parts):
+                numbers = self._parts[level].numbers[above]
+                numbers = numbers[numbers >= 0]
         self._turn_round()
         self.version += 1
 
-    def refresh(self) -> None:
+    def refresh(self, *, workers: int | None = None) -> None:
         """Remake the parts that updates have set aside."""
         for level, level_parts in enumerate(self._parts, start=1):
             numbers = np.flatnonzero(level_parts.aside)
             if numbers.size:
-                self._remake(level, numbers)
+                self._remake(level, numbers, workers=workers)
                 level_parts.aside[:] = False
         self._turn_round()
         self.version += 1
 
-    def _remake(self, level: int, numbers: NDArray[Any]) -> NDArray[np.bool_]:
+    def _remake(self, level: int, numbers: NDArray[Any], *, workers: int | None) -> NDArray[np.bool_]:
         """Make the arcs of some parts of a level again; returns which of the parts changed."""
         level_parts = self._parts[level - 1]
-        parts = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
-        batch = self._maker.batch(self.overlay, level, parts)
-        blocks = level_parts.blocks[numbers]
         changed = np.zeros(numbers.size, np.bool_)
-        done = np.zeros(1, np.int64)
-        while True:
-            status = _customise_kernels.replace(self.overlay, level, parts, batch, blocks, self._used, changed, done)
-            if status == _customise_kernels.DONE:
-                break
-            self.overlay = batches.with_room(self.overlay, int(batch.ends[-1, 1]), int(batch.ends[-1, 2]))
-        level_parts.blocks[numbers] = blocks
+        begin = 0
+        every = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
+        for batch in self._maker.all(self.overlay, level, every, workers):
+            end = begin + len(batch.ends) - 1
+            parts = _customise_kernels.Parts(*(pairs[begin:end] for pairs in every))
+            blocks = level_parts.blocks[numbers[begin:end]]
+            done = np.zeros(1, np.int64)
+            while _customise_kernels.replace(
+                self.overlay, level, parts, batch, blocks, self._used, changed[begin:end], done
+            ):
+                self.overlay = batches.with_room(self.overlay, 2 * int(batch.ends[-1, 1]), 2 * int(batch.ends[-1, 2]))
+            level_parts.blocks[numbers[begin:end]] = blocks
+            begin = end
         return changed
 
     def _set_aside(self, level: int, numbers: NDArray[Any]) -> None:
         """Let searches pass parts of a level, and the parts that hold them, one level lower."""
-        overlay = self.overlay
         for above in range(level, len(self._parts) + 1):
             level_parts = self._parts[above - 1]
             level_parts.aside[numbers] = True
-            for first, last in level_parts.parts.portals[numbers]:
-                rows = overlay.rows[overlay.members[first:last]] + above - 1
-                overlay.row_first[rows] = overlay.row_last[rows] = -1
+            _customise_kernels.set_aside(self.overlay, above, level_parts.parts.portals[numbers])
             holders = np.unique(level_parts.above[numbers])
             if above < len(self._parts):
                 numbers = self._parts[above].numbers[holders]
@@ -267,13 +272,16 @@ class Levels:
         """What makes landmarks a lower bound: below 1 while an edge is cheaper than when they were placed."""
         return min(self._cheaper.values(), default=1.0) * self.full_scale
 
-    def _note_cheaper(self, arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
-        before = self.overlay.costs[arcs].tolist()
-        for arc, old, new in zip(arcs.tolist(), before, costs.tolist(), strict=True):
-            placed = self._reference.setdefault(arc, old)
-            self._cheaper.pop(arc, None)
-            if new < placed:
-                self._cheaper[arc] = new / placed
+    def _note_cheaper(
+        self, arcs: NDArray[np.int64], before: NDArray[np.float32], costs: NDArray[np.float32]
+    ) -> None:
+        placed = [self._reference.setdefault(*pair) for pair in zip(arcs.tolist(), before.tolist(), strict=True)]
+        cheaper = costs < np.array(placed)
+        if self._cheaper:
+            for arc in arcs[~cheaper].tolist():
+                self._cheaper.pop(arc, None)
+        for at in np.flatnonzero(cheaper).tolist():
+            self._cheaper[int(arcs[at])] = float(costs[at]) / placed[at]
 
     def place_landmarks(self, components: NDArray[np.int32]) -> None:
         """Choose landmarks and measure distances from them, with the present costs."""

@@ -103,7 +103,6 @@ def lay_out(
         costs=np.empty(0, np.float32),
         subs=np.empty(0, np.int32),
         steps=np.empty(0, np.uint16),
-        portal_at=portal_at,
         places=places,
         heights=tall,
         rows=rows,
