@@ -124,7 +124,7 @@ def test_a_batch_gives_what_single_queries_give_with_any_number_of_threads(world
     node = st.integers(0, world.nodes - 1)
     queries = np.array(data.draw(st.lists(st.tuples(node, node), max_size=300)), np.int64).reshape(-1, 2)
     hierarchy = over(build(world), data.draw(partitions(world.nodes)))
-    hierarchy._default_top = hierarchy.num_levels  # what `build` decides on larger graphs
+    hierarchy._default_top[True] = hierarchy.num_levels  # what `build` decides on larger graphs
     serial = hierarchy.paths(queries[:, 0], queries[:, 1], workers=1)
     parallel = hierarchy.paths(queries[:, 0], queries[:, 1], workers=3)
     for name in ("statuses", "costs", "offsets", "nodes"):

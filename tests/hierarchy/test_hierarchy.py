@@ -44,7 +44,7 @@ def graph():
 @pytest.fixture(scope="module")
 def hierarchy(graph):
     hierarchy = Hierarchy.build(graph)
-    hierarchy._default_top = hierarchy.num_levels  # the graph is small enough for `build` to prefer plain A*
+    hierarchy._default_top[True] = hierarchy.num_levels  # the graph is small enough for `build` to prefer plain A*
     return hierarchy
 
 
@@ -59,7 +59,7 @@ def test_a_built_hierarchy_gives_the_costs_of_flat_search_at_every_level(merge, 
     graph = lattice(44, seed=7, directed=directed)
     hierarchy = Hierarchy.build(graph, merge=merge, levels=levels)
     assert hierarchy.num_levels >= 2
-    hierarchy._default_top = hierarchy.num_levels  # the graph is small enough for `build` to prefer plain A*
+    hierarchy._default_top[True] = hierarchy.num_levels  # the graph is small enough for `build` to prefer plain A*
     starts, goals = random_pairs(graph, 200)
     expected = graph.paths(starts, goals)
     np.testing.assert_allclose(hierarchy.paths(starts, goals).costs, expected.costs, rtol=1e-6)

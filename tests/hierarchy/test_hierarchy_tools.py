@@ -90,7 +90,7 @@ def test_the_benchmark_reports_every_level_and_refuses_wrong_answers(cells):
     pairs = list(zip(task.starts.tolist(), task.goals.tolist(), strict=True))
     hierarchy._graph = None
     hierarchy._queries[True].levels.overlay.costs[: graph.targets.size] *= 3  # costs that the levels know nothing of
-    hierarchy._default_top = hierarchy.num_levels
+    hierarchy._default_top[True] = hierarchy.num_levels
     hierarchy._near = 0.0
     with pytest.raises(WrongAnswerError):
         bench.against_flat(hierarchy, pairs, buckets=2)

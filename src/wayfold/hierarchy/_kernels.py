@@ -93,19 +93,24 @@ def find(starts, level_starts, level, single, start, goal, near, linked):
 
 
 @kernel
-def connect(offsets, targets, costs, state, place, linked, none):
-    """Phase 2, connect S or G to the portals: one search within the part instead of one for each portal.
+def connect(edges, back, ahead, behind, start, goal, linked, none):
+    """Phase 2, connect S and G to the portals: one search within the part instead of one for each portal.
 
-    `linked` (3,) is the side's row of `Query.linked`; for the goal the edges are given turned round. A side that is
-    linked to the same place already stays as it is, so that characters who share a start or a goal share the link.
-    Returns whether the heap was too small.
+    `edges` and `back` are (offsets, targets, costs) of the graph, and of its edges turned round. A side that `linked`
+    (see `Query`) says to be linked to its place stays as it is. Returns whether a heap was too small.
     """
-    if linked[0] == place:
-        return False
-    inside = OnGround(offsets, targets, costs, linked[1], linked[2])
-    status, _, _ = search(inside, SearchState(*state), place - linked[1], -1, 0.0, UNLIMITED, none, FOREVER, False)
-    linked[0] = -1 if status == HEAP_FULL else place
-    return status == HEAP_FULL
+    for side in range(2):
+        place = goal if side else start
+        if linked[side, 0] == place:
+            continue
+        offsets, targets, costs = back if side else edges
+        inside = OnGround(offsets, targets, costs, linked[side, 1], linked[side, 2])
+        state = SearchState(*(behind if side else ahead))
+        status, _, _ = search(inside, state, place - linked[side, 1], -1, 0.0, UNLIMITED, none, FOREVER, False)
+        linked[side, 0] = -1 if status == HEAP_FULL else place
+        if status == HEAP_FULL:
+            return True
+    return False
 
 
 @inline
@@ -204,7 +209,8 @@ def cheapest_arc(overlay, first, last, goal):
 def obtain(overlay_arrays, query_arrays, top, end):
     """Phase 4, obtain sub-paths: write the places from S to G to `query.out`.
 
-    Returns (number of places, cost of the edges between them); -1 places when there is no room for them.
+    Returns (number of places, cost); -1 places when there is no room for them. The cost is summed over arcs of level 1,
+    whose costs are rounded once, and not over edges: looking each of them up takes longer than all the rest.
     """
     space, query = opened(overlay_arrays, query_arrays, top, False)
     overlay, out = space.overlay, query.out
@@ -228,32 +234,33 @@ def obtain(overlay_arrays, query_arrays, top, end):
         member = query.ahead.parent[member]
     for at in range(count // 2):
         out[at], out[count - 1 - at] = out[count - 1 - at], out[at]
-    if portals > 0:
-        count = unpack(overlay, query.near, space.top, trail, query.frames, out, count)
-        if count < 0:
+    if portals == 0:
+        return count, linked_cost(query.ahead, goal - start_first)
+    count, total = unpack(overlay, query.near, space.top, trail, query.frames, out, count)
+    if count < 0:
+        return -1, 0.0
+    # From the last portal to G: the goal's side was searched backwards, so parents lead to G.
+    last = overlay.places[trail[portals - 1]] - goal_first
+    member = np.int64(query.behind.parent[last])
+    while member >= 0:
+        if count == out.size:
             return -1, 0.0
-        # From the last portal to G: the goal's side was searched backwards, so parents lead to G.
-        member = np.int64(query.behind.parent[overlay.places[trail[portals - 1]] - goal_first])
-        while member >= 0:
-            if count == out.size:
-                return -1, 0.0
-            out[count] = goal_first + member
-            count += 1
-            member = np.int64(query.behind.parent[member])
-    total = 0.0
-    for at in range(1, count):
-        arc = cheapest_arc(overlay, overlay.offsets[out[at - 1]], overlay.offsets[out[at - 1] + 1], out[at])
-        total += np.float64(overlay.costs[arc])
-    return count, total
+        out[count] = goal_first + member
+        count += 1
+        member = np.int64(query.behind.parent[member])
+    total += linked_cost(query.ahead, overlay.places[trail[0]] - start_first)
+    return count, total + linked_cost(query.behind, last)
 
 
 @inline
 def unpack(overlay, near, top, trail, frames, out, count):
-    """Replace the arcs between the portals of `trail` by the edges that they stand for; return the new count.
+    """Replace the arcs between the portals of `trail` by the edges that they stand for.
 
-    A frame is a sub-path that is being walked: its level, the next step and one past the last, its end, its members.
+    Returns the new count, -1 where there is no room, and the cost. A frame is a sub-path that is being walked: its
+    level, the next step and one past the last, its end, its members.
     """
     edges = overlay.offsets[overlay.offsets.size - 1]
+    total = 0.0
     for at in range(1, trail.size):
         portal = np.int64(trail[at - 1])
         goal = np.int64(trail[at])
@@ -266,7 +273,7 @@ def unpack(overlay, near, top, trail, frames, out, count):
             if sub >= 0 and level == 1:
                 passed = overlay.steps[sub]
                 if count + passed >= out.size:
-                    return -1
+                    return -1, 0.0
                 for step in range(sub + 1, sub + 1 + passed):
                     out[count] = overlay.row_base[row] + overlay.steps[step]
                     count += 1
@@ -279,9 +286,10 @@ def unpack(overlay, near, top, trail, frames, out, count):
                 frames[depth, 4] = overlay.row_base[row]
             else:
                 if count == out.size:
-                    return -1
+                    return -1, 0.0
                 out[count] = overlay.places[goal]
                 count += 1
+                total += np.float64(overlay.costs[arc])
                 portal = goal
             while depth > 0 and frames[depth, 1] > frames[depth, 2]:
                 depth -= 1
@@ -292,7 +300,7 @@ def unpack(overlay, near, top, trail, frames, out, count):
             if frames[depth, 1] < frames[depth, 2]:
                 goal = np.int64(overlay.members[frames[depth, 4] + overlay.steps[frames[depth, 1]]])
             frames[depth, 1] += 1
-    return count
+    return count, total
 
 
 @kernel
@@ -304,14 +312,12 @@ def answer_many(overlay, back, query, top, one_way, queries, starts, goals, scal
     """
     space, scratch = opened(overlay, query, top, one_way)
     ground = space.overlay
+    edges = (ground.offsets, ground.targets, ground.costs)
     for at in range(queries.size):
         number = queries[at]
         start, goal = starts[number], goals[number]
         find(ground.starts, ground.level_starts, 1, False, start, goal, scratch.near, scratch.linked)
-        full = connect(
-            ground.offsets, ground.targets, ground.costs, query[1], start, scratch.linked[AHEAD], none
-        ) or connect(back[0], back[1], back[2], query[2], goal, scratch.linked[BEHIND], none)
-        if full:
+        if connect(edges, back, query[1], query[2], start, goal, scratch.linked, none):
             return at, used, HEAP_FULL
         status, end, settled, _ = search_levels(overlay, query, top, one_way, 1, scale)
         if status == HEAP_FULL:

@@ -39,7 +39,7 @@ def save(hierarchy: Hierarchy, file: str | os.PathLike[str]) -> None:
         "parts": parts.levels,
         "seed": hierarchy._seed,
         "exact": hierarchy.exact,
-        "top": hierarchy._default_top,
+        "top": hierarchy._default_top[hierarchy.exact],
         "near": hierarchy._near,
     }
     _archive.write_archive(file, "hierarchy", arrays, meta)
@@ -64,7 +64,7 @@ def load(kind: type[Hierarchy], file: str | os.PathLike[str]) -> Hierarchy:
         _check_partition(parts, graph.num_nodes)
         merge = meta["merge"] if meta["merge"] == "auto" else int(meta["merge"])
         hierarchy = kind(graph, merge, int(meta["levels"]), int(meta["seed"]), bool(meta["exact"]), parts)
-        hierarchy._default_top = min(int(meta["top"]), parts.levels)
+        hierarchy._default_top[hierarchy.exact] = min(int(meta["top"]), parts.levels)
         hierarchy._near = float(meta["near"])
     except KeyError as error:
         raise FormatError(f"the archive has no {error.args[0]!r}", file) from None

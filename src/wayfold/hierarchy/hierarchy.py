@@ -21,7 +21,7 @@ from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs
-from wayfold.hierarchy import _input, archive, partition
+from wayfold.hierarchy import _input, archive, choice, partition
 from wayfold.hierarchy.levels import Level, Levels
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
@@ -30,16 +30,8 @@ from wayfold.path import Path, Paths, Status
 
 MOST_MERGED = 1 << 15
 MOST_LEVELS = 16
-# Parts below this size save less than what linking the start and the goal to their portals costs; larger ones make
-# updates slower.
-_SMALLEST_PART = 32
-# `merge="auto"` leads from the smallest parts to about so many parts on the highest level.
-_AUTO_PARTS = 16
 # A path this short is found before the start is linked: so many nodes are tried by plain A* where the goal is near.
 _NEAR_NODES = 192
-_SAMPLES = 12
-# Arcs that plain A* looks at in the time that the phases of a query take before they look at any.
-_OVERHEAD = 2000
 
 
 class Hierarchy:
@@ -72,7 +64,7 @@ class Hierarchy:
         self._may_have_split = False
         self._queries: dict[bool, Queries] = {}
         self._lock = threading.Lock()
-        self._default_top = 0
+        self._default_top = {True: 0, False: 0}  # by whether paths are exact
         self._near = 0.0
         if parts is not None:
             self._queries[exact] = self._over(parts, exact)
@@ -116,8 +108,7 @@ class Hierarchy:
         seed = _check.whole(seed, "seed", low=0, high=2**31 - 1)
         hierarchy = cls(graph, merge, levels, seed, bool(exact), None)
         hierarchy._queries[hierarchy.exact] = hierarchy._make(hierarchy.exact, workers, progress)
-        if hierarchy.exact:
-            hierarchy._choose_level()
+        hierarchy._choose_level(hierarchy.exact)
         return hierarchy
 
     # --- what it holds ---------------------------------------------------------------------------------------------
@@ -195,6 +186,8 @@ class Hierarchy:
         Path
             With `nodes`, and `timings` of the paper's five phases (find, connect, search, subpaths, delete).
         """
+        if level is None and exact is None and self._default_top[self.exact] == 0:
+            return self.graph.path(start, goal)
         first = _input.node_number(self._topology, start, "start")
         last = _input.node_number(self._topology, goal, "goal")
         shortest = self.exact if exact is None else bool(exact)
@@ -205,13 +198,13 @@ class Hierarchy:
         queries = self._over_levels(shortest)
         top = queries.levels.partition.levels
         if level is None:
-            level = self._default_top if shortest else _single_level(queries.levels)
+            level = self._default_top[shortest]
         level = min(level, top)
         if level == 0:
             return self.graph.path(first, last)
         if shortest:
             # After an update the graph is made again only where it is asked for, not to save some microseconds here.
-            near = self._near_path(first, last) if level == self._default_top and self._graph is not None else None
+            near = self._near_path(first, last) if level == self._default_top[True] and self._graph is not None else None
             path = near or queries.one(first, last, top=level, single=False, points=self._points_of)
         elif queries.levels.same_part(level, first, last):
             return self.graph.path(first, last)  # section III.C, phase 1
@@ -240,7 +233,7 @@ class Hierarchy:
         )
         if first.ndim != 1:
             raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
-        if self._default_top == 0 or not self.exact:
+        if self._default_top[True] == 0 or not self.exact:
             return self.graph.paths(first, last, workers=workers)
         possible = self._components[first] == self._components[last]
         return self._queries[True].many(first, last, possible=possible, points=self._points_of, workers=workers)
@@ -343,13 +336,14 @@ class Hierarchy:
     def _make(self, exact: bool, workers: int | None = None, progress: Progress | None = None) -> Queries:
         """Partition, portals and arcs of the exact levels or of the paper's."""
         graph = self._topology
+        nodes = graph.num_nodes
+        merge = choice.merge_factor(self.merge, nodes, self._most_levels)
         if exact:
-            parts = partition.nested(graph, self._sizes(), self._seed, progress)
+            parts = partition.nested(graph, choice.part_sizes(merge, nodes, self._most_levels), self._seed, progress)
             fits = Levels(graph, parts).fits
             if fits < parts.levels:
                 parts = parts.upto(fits)
         else:
-            merge = _auto_merge(graph.num_nodes, self._most_levels) if self.merge == "auto" else self.merge
             parts = partition.merged(graph, merge, self._most_levels, self._seed, progress)
         return self._over(parts, exact, workers, progress)
 
@@ -364,37 +358,15 @@ class Hierarchy:
         linked = parts.starts[:1] if exact else parts.starts
         return Queries(levels, max((int(np.diff(starts).max()) for starts in linked), default=1))
 
-    def _sizes(self) -> list[int]:
-        """Sizes of the parts of the exact levels, from the merge factor."""
-        nodes = self._topology.num_nodes
-        merge = _auto_merge(nodes, self._most_levels) if self.merge == "auto" else self.merge
-        sizes = [max(_SMALLEST_PART, merge) * merge**level for level in range(self._most_levels)]
-        return [size for size in sizes if size <= nodes // 2]
-
-    def _choose_level(self) -> None:
-        """Use the levels only where they save work; plain A* on graphs that are small or have no good parts.
-
-        Work is counted in arcs looked at, over some queries, so that the choice is the same on every machine.
-        """
-        graph, queries = self._topology, self._queries[True]
-        levels = queries.levels
-        top = levels.partition.levels
-        if top == 0 or not levels.overlay.places.size:
-            return
-        draw = np.random.default_rng(self._seed)
-        starts = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
-        goals = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
-        same = np.flatnonzero(self._components[starts] == self._components[goals])[:_SAMPLES]
-        degree = graph.targets.size / graph.num_nodes
-        row = (levels.overlay.targets.size - levels.edges) / max(1, levels.overlay.row_first.size)
-        plain = linked = 0.0
-        for start, goal in zip(starts[same].tolist(), goals[same].tolist(), strict=True):
-            plain += graph.path(start, goal).expanded * degree
-            settled = queries.one(start, goal, top=top, single=False, points=self._points_of).expanded
-            linked += _OVERHEAD + settled * row + 2 * levels.mean_part * degree
-        if linked < plain:
-            self._default_top = top
-            self._near = 2 * levels.mean_extent(graph)
+    def _choose_level(self, exact: bool) -> None:
+        """Use the levels only where they save work; plain A* on graphs that are small or have no good parts."""
+        queries = self._queries[exact]
+        top = choice.best_level(
+            self._topology, queries, self._components, self._seed, single=not exact, points=self._points_of
+        )
+        self._default_top[exact] = top
+        if exact and top > 0:
+            self._near = 2 * queries.levels.mean_extent(self._topology)
 
     def _near_path(self, start: int, goal: int) -> Path | None:
         """The path by plain A* where the goal is near, None if it is not."""
@@ -413,8 +385,7 @@ class Hierarchy:
                 if queries is None:
                     self._graph = graph
                     queries = self._queries[exact] = self._make(exact)
-                    if exact:
-                        self._choose_level()
+                    self._choose_level(exact)
         return queries
 
     def _present_graph(self) -> Graph:
@@ -432,13 +403,3 @@ class Hierarchy:
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         return self._topology.points[nodes]
 
-
-def _auto_merge(nodes: int, levels: int) -> int:
-    """The merge factor with which the highest of some levels has about 16 parts, at least 4 and at most 14."""
-    return int(np.clip(round((nodes / (_SMALLEST_PART * _AUTO_PARTS)) ** (1 / max(1, levels - 1))), 4, 14))
-
-
-def _single_level(levels: Levels) -> int:
-    """The level at which the paper's search looks at the fewest arcs: few to link S and G with, and few to search."""
-    work = [2 * size * levels.edges / levels.rank.size + arcs for size, arcs in levels.sizes_and_arcs()]
-    return int(np.argmin(work)) + 1 if work else 0

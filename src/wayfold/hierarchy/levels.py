@@ -104,11 +104,6 @@ class Levels:
                 return level
         return len(self._largest)
 
-    @property
-    def mean_part(self) -> float:
-        """Mean number of nodes of the parts of level 1 that have portals."""
-        return float(np.diff(self._parts[0].parts.ranges).mean())
-
     def mean_extent(self, graph: Graph) -> float:
         """Mean extent in space of the parts of level 1 that have portals."""
         ranges = self._parts[0].parts.ranges
@@ -118,14 +113,14 @@ class Levels:
         used = extent[np.searchsorted(starts, ranges[:, 0])].astype(np.float64)
         return float(np.sqrt((used * used).sum(axis=1)).mean())
 
-    def sizes_and_arcs(self) -> list[tuple[float, int]]:
-        """Mean number of nodes of the parts with portals, and number of arcs, of each level from 1."""
+    def sizes_and_arcs(self) -> list[tuple[float, int, int]]:
+        """Mean number of nodes of the parts with portals, number of arcs and of portals, of each level from 1."""
         result = []
         for number, level in enumerate(self._parts, start=1):
             rows = self.overlay.rows[np.flatnonzero(self.overlay.heights >= number)] + number - 1
             arcs = int((self.overlay.row_last[rows] - self.overlay.row_first[rows]).sum())
             ranges = level.parts.ranges
-            result.append((float(np.diff(ranges).mean()) if len(ranges) else 0.0, arcs))
+            result.append((float(np.diff(ranges).mean()) if len(ranges) else 0.0, arcs, rows.size))
         return result
 
     def same_part(self, level: int, a: int, b: int) -> bool:

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from wayfold import _threads
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph.searcher import NO_NODES
-from wayfold.graph.workspace import Workspaces
 from wayfold.hierarchy import _kernels
 from wayfold.hierarchy.levels import Levels
-from wayfold.hierarchy.topology import LANDMARKS
+from wayfold.hierarchy.scratch import Scratch
 from wayfold.path import Path, Paths, Status
 
 Points = Callable[[NDArray[np.int32]], NDArray[Any]]
@@ -37,7 +36,8 @@ class Queries:
     def __init__(self, levels: Levels, largest: int) -> None:
         self.levels = levels
         self._largest = largest
-        self._free: deque[tuple[int, _kernels.Query]] = deque()
+        # append and pop of a deque are atomic, so threads need no lock of ours
+        self._free: deque[Scratch] = deque()
 
     def one(self, start: int, goal: int, *, top: int, single: bool, points: Points) -> Path:
         """The path between two nodes.
@@ -54,34 +54,48 @@ class Queries:
         arrays = tuple(overlay)
         level = top if single else 1
         first, last = int(levels.rank[start]), int(levels.rank[goal])
-        query = self._take()
+        scratch = self._take()
+        linked, links = scratch.query.linked, scratch.links
         while True:
             began = perf_counter()
-            _kernels.find(overlay.starts, overlay.level_starts, level, single, first, last, query.near, query.linked)
-            found = perf_counter()
-            scratch = _plain(query)
-            full = _kernels.connect(
-                overlay.offsets, overlay.targets, overlay.costs, scratch[1], first, query.linked[0], NO_NODES
-            ) or _kernels.connect(back.offsets, back.targets, back.costs, scratch[2], last, query.linked[1], NO_NODES)
-            connected = perf_counter()
-            status, end, settled, _ = (
-                (graph_kernels.HEAP_FULL, -1, 0, 0.0)
-                if full
-                else _kernels.search_levels(arrays, scratch, top, levels.one_way, level, levels.scale)
+            _kernels.find(
+                overlay.starts, overlay.level_starts, level, single, first, last, scratch.query.near, linked
             )
+            found = perf_counter()
+            ahead, known = links[0].take(level, first)
+            linked[0, 0] = first if known else -1
+            behind, known = links[1].take(level, last)
+            linked[1, 0] = last if known else -1
+            full = _kernels.connect(
+                (overlay.offsets, overlay.targets, overlay.costs),
+                (back.offsets, back.targets, back.costs),
+                ahead,
+                behind,
+                first,
+                last,
+                linked,
+                NO_NODES,
+            )
+            connected = perf_counter()
+            if full:
+                links[0].enlarge(level, first)
+                links[1].enlarge(level, last)
+                continue
+            query = scratch.plain(ahead, behind)
+            status, end, settled, _ = _kernels.search_levels(arrays, query, top, levels.one_way, level, levels.scale)
             if status != graph_kernels.HEAP_FULL:
                 break
-            query = _larger(query)
+            scratch.enlarge()
         searched = perf_counter()
         path = Path(Status.UNREACHABLE, expanded=settled)
         if status == graph_kernels.FOUND:
-            count, cost = _kernels.obtain(arrays, scratch, top, end)
+            count, cost = _kernels.obtain(arrays, query, top, end)
             while count < 0:
-                query = query._replace(out=np.empty(2 * query.out.size, np.int32))
-                count, cost = _kernels.obtain(arrays, _plain(query), top, end)
-            nodes = levels.partition.order[query.out[:count]]
+                scratch.enlarge_out(2 * scratch.query.out.size)
+                count, cost = _kernels.obtain(arrays, scratch.plain(ahead, behind), top, end)
+            nodes = levels.partition.order[scratch.query.out[:count]]
             path = Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled)
-        self._give(query)
+        self._free.append(scratch)
         ended = perf_counter()
         # Nothing was inserted, so nothing is deleted: the fifth phase is there for the paper's sake.
         times = (found - began, connected - found, searched - connected, ended - searched, 0.0)
@@ -115,14 +129,15 @@ class Queries:
         pieces: dict[int, NDArray[np.int32]] = {}
 
         def work(begin: int, end: int) -> None:
-            query = self._take()
+            scratch = self._take()
+            scratch.query.linked[:, 0] = -1
             nodes = np.empty(64 * (end - begin), np.int32)
             used, at = 0, begin
             while at < end:
                 done, used, status = _kernels.answer_many(
                     arrays,
                     back,
-                    _plain(query),
+                    scratch.plain(),
                     levels.partition.levels,
                     levels.one_way,
                     queries[at:end],
@@ -136,12 +151,11 @@ class Queries:
                 )
                 at += done
                 if status == graph_kernels.HEAP_FULL:
-                    query = _larger(query)
+                    scratch.enlarge()
                 elif status == _kernels.NO_ROOM:
                     nodes = np.resize(nodes, 2 * nodes.size)
-                    if query.out.size < nodes.size:
-                        query = query._replace(out=np.empty(nodes.size, np.int32))
-            self._give(query)
+                    scratch.enlarge_out(nodes.size)
+            self._free.append(scratch)
             pieces[begin] = nodes[:used].copy()
 
         _threads.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
@@ -158,51 +172,12 @@ class Queries:
     @property
     def nbytes(self) -> int:
         """Bytes of the scratch memory that is kept for reuse."""
-        return sum(
-            array.nbytes
-            for _, query in list(self._free)
-            for array in (*query.state, *query.ahead, *query.behind, *query[3:])
-        )
+        return sum(scratch.nbytes for scratch in list(self._free))
 
-    def _take(self) -> _kernels.Query:
+    def _take(self) -> Scratch:
         try:
-            version, query = self._free.pop()
+            scratch = self._free.pop()
         except IndexError:
-            return self._new()
-        if version != self.levels.version:
-            query.linked[:, 0] = -1  # links of earlier costs
-        return query
-
-    def _give(self, query: _kernels.Query) -> None:
-        self._free.append((self.levels.version, query))
-
-    def _new(self) -> _kernels.Query:
-        count = self.levels.partition.levels
-        portals = self.levels.overlay.places.size
-        inside = Workspaces(self._largest)
-        return _kernels.Query(
-            state=Workspaces(max(1, portals)).take(),
-            ahead=inside.take(),
-            behind=inside.take(),
-            near=np.zeros((count + 1, 2), np.int32),
-            marks=np.zeros(LANDMARKS),
-            linked=np.full((2, 3), -1, np.int64),
-            trail=np.empty(portals + 1, np.int32),
-            frames=np.zeros((count + 2, 5), np.int64),
-            out=np.empty(4096, np.int32),
-        )
-
-
-def _plain(query: _kernels.Query) -> tuple[Any, ...]:
-    """The scratch memory as plain tuples, which kernels take faster; see `_kernels.opened`."""
-    return (tuple(query.state), tuple(query.ahead), tuple(query.behind), *query[3:])
-
-
-def _larger(query: _kernels.Query) -> _kernels.Query:
-    """The same scratch memory with larger heaps; links are made again."""
-    query.linked[:, 0] = -1
-    states: dict[str, Any] = {}
-    for name in ("state", "ahead", "behind"):
-        state = getattr(query, name)
-        states[name] = Workspaces(state.cost.size).larger(state)
-    return query._replace(**states)
+            return Scratch(self.levels, self._largest)
+        scratch.renew(self.levels.version)
+        return scratch
