@@ -12,7 +12,10 @@ import pytest
 import wayfold
 from wayfold import Graph, Hierarchy, Motion, Status
 from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.hierarchy import choice
+from wayfold.hierarchy._eliminate_kernels import MOST_MEMBERS
 from wayfold.hierarchy.query import PHASES
+from wayfold.hierarchy.scratch import MOST_LINKS
 
 pytestmark = pytest.mark.kernels
 
@@ -68,6 +71,84 @@ def test_a_built_hierarchy_gives_the_costs_of_flat_search_at_every_level(merge, 
         assert path.status is expected[at].status
         assert path.cost == pytest.approx(expected.costs[at], rel=1e-6)
         assert hierarchy.path(start, goal).cost == pytest.approx(expected.costs[at], rel=1e-6)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_parts_too_large_to_be_eliminated_give_the_costs_of_flat_search(directed):
+    graph = lattice(72, seed=3, holes=0.1, directed=directed)
+    hierarchy = Hierarchy.build(graph, merge=2 * MOST_MEMBERS, levels=1)
+    assert np.diff(hierarchy.partition.starts[0]).max() > MOST_MEMBERS
+    starts, goals = random_pairs(graph, 60)
+    expected = graph.paths(starts, goals).costs
+    for at, (start, goal) in enumerate(zip(starts.tolist(), goals.tolist(), strict=True)):
+        assert hierarchy.path(start, goal, level=1).cost == pytest.approx(expected[at], rel=1e-6)
+
+
+def arcs_of(hierarchy):
+    """For every level and node of a portal: its arcs as {(target node, cost): nodes of the sub-path}."""
+    levels = hierarchy._queries[True].levels
+    overlay, order = levels.overlay, levels.partition.order
+    found = {}
+    for portal in range(overlay.places.size):
+        for level in range(1, overlay.heights[portal] + 1):
+            row = overlay.rows[portal] + level - 1
+            arcs = {}
+            for arc in range(overlay.row_first[row], overlay.row_last[row]):
+                sub, nodes = overlay.subs[arc - levels.edges], ()
+                if sub >= 0:
+                    members = overlay.row_base[row] + overlay.steps[sub + 1 : sub + 1 + overlay.steps[sub]].astype(int)
+                    nodes = tuple(order[members if level == 1 else overlay.places[overlay.members[members]]].tolist())
+                arcs[int(order[overlay.places[overlay.targets[arc]]]), float(overlay.costs[arc])] = nodes
+            found[level, int(order[overlay.places[portal]])] = arcs
+    return found
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_updates_and_a_refresh_leave_the_arcs_of_a_rebuild(directed):
+    graph = lattice(40, seed=11, directed=directed)
+    hierarchy = Hierarchy.build(graph, merge=4, levels=3)
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    draw = np.random.default_rng(2)
+    for turn in range(6):
+        picked = draw.choice(sources.size, 30, replace=False)
+        prices = hierarchy.graph.costs[picked] * draw.uniform(0.3, 3, 30)
+        prices[: 4 * turn] = math.inf
+        hierarchy.update(np.column_stack([sources[picked], graph.targets[picked]]), prices)
+    hierarchy.refresh()
+    rebuilt = Hierarchy(hierarchy.graph, 4, 3, 0, True, hierarchy.partition)
+    assert arcs_of(hierarchy) == arcs_of(rebuilt)
+
+
+def test_links_are_shared_by_few_goals_and_dropped_with_their_costs(graph):
+    hierarchy = Hierarchy.build(graph)
+    hierarchy._default_top[True] = hierarchy.num_levels
+    starts, goals = random_pairs(graph, 3 * MOST_LINKS)
+    edges = _edges(graph)[::7]
+    for factor in (1.0, 2.5, 0.5):
+        hierarchy.update(edges, hierarchy.graph.costs[_slots(graph, edges)] * factor)
+        for few in (3, 3 * MOST_LINKS):
+            for at in range(4 * MOST_LINKS):
+                start, goal = int(starts[at % (few - 1)]), int(goals[at % few])
+                expected = hierarchy.graph.path(start, goal).cost
+                assert hierarchy.path(start, goal, level=2).cost == pytest.approx(expected, rel=1e-6)
+
+
+def _slots(graph, edges):
+    return [
+        int(graph.offsets[a] + np.searchsorted(graph.targets[graph.offsets[a] : graph.offsets[a + 1]], b))
+        for a, b in edges.tolist()
+    ]
+
+
+def test_merge_and_sizes_are_chosen_from_the_number_of_nodes():
+    assert choice.merge_factor(7, 10, 4) == 7
+    factors = [choice.merge_factor("auto", nodes, 4) for nodes in (10, 10_000, 160_000, 10**7)]
+    assert factors == sorted(factors)
+    assert factors[0] == 4
+    assert factors[-1] == 14
+    assert choice.part_sizes(8, 161_090, 4) == [32, 256, 2048, 16384]
+    assert choice.part_sizes(100, 161_090, 4) == [100, 10_000]
+    assert choice.part_sizes(8, 63, 4) == []
 
 
 def test_every_part_is_connected_and_lies_in_one_part_of_the_next_level(graph):

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from wayfold import Hierarchy
+from wayfold.bench import exact_hierarchy
 from wayfold.bench import hierarchy as bench
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.bench.peers import Task
@@ -84,8 +85,10 @@ def test_the_benchmark_reports_every_level_and_refuses_wrong_answers(cells):
     assert {row["merge"] for row in table["rows"]} == {4, 8}
     assert all(row["length"] > 1 - 1e-6 for row in table["rows"])
     assert len(plot_report({"paper": [table]})) == 1
-    report = bench.exact(task, effort)
+    report = exact_hierarchy.exact(task, effort)
     assert report["random"]["queries"] == 40
+    assert report["batch"]["queries"] == 60
+    assert set(report["changes"]) == {"customise_s", "query_us", "near", "dearer", "cheaper", "closed"}
     hierarchy = Hierarchy.build(graph)
     pairs = list(zip(task.starts.tolist(), task.goals.tolist(), strict=True))
     hierarchy._graph = None
@@ -93,4 +96,4 @@ def test_the_benchmark_reports_every_level_and_refuses_wrong_answers(cells):
     hierarchy._default_top[True] = hierarchy.num_levels
     hierarchy._near = 0.0
     with pytest.raises(WrongAnswerError):
-        bench.against_flat(hierarchy, pairs, buckets=2)
+        exact_hierarchy.against_flat(hierarchy, pairs, buckets=2)

@@ -24,7 +24,9 @@ class Reduced(NamedTuple):
     """What is left of a part of s members; entry ``a * s + b`` is for the way from member a to member b."""
 
     costs: np.ndarray  # (s * s,) float64
-    via: np.ndarray  # (s * s,) int16, the eliminated member on the way, STEP for none, APART where nothing joins the two
+    via: (
+        np.ndarray
+    )  # (s * s,) int16, the eliminated member on the way, STEP for none, APART where nothing joins the two
     joined: np.ndarray  # (s * s,) int16, the neighbours of member a from ``a * s`` on
     degrees: np.ndarray  # (s,) int32, their number
     done: np.ndarray  # (s,) bool, whether a member is eliminated, or a portal, which stays

@@ -204,7 +204,9 @@ class Hierarchy:
             return self.graph.path(first, last)
         if shortest:
             # After an update the graph is made again only where it is asked for, not to save some microseconds here.
-            near = self._near_path(first, last) if level == self._default_top[True] and self._graph is not None else None
+            near = (
+                self._near_path(first, last) if level == self._default_top[True] and self._graph is not None else None
+            )
             path = near or queries.one(first, last, top=level, single=False, points=self._points_of)
         elif queries.levels.same_part(level, first, last):
             return self.graph.path(first, last)  # section III.C, phase 1
@@ -373,8 +375,9 @@ class Hierarchy:
         points = self._topology.points
         if not math.dist(points[start].tolist(), points[goal].tolist()) < self._near:
             return None
-        path = self.graph.path(start, goal, budget=_NEAR_NODES)
-        return path or None
+        # After an update the graph is made again only where it is asked for, not to save some microseconds here.
+        graph = self._graph
+        return None if graph is None else graph.path(start, goal, budget=_NEAR_NODES) or None
 
     def _over_levels(self, exact: bool) -> Queries:
         queries = self._queries.get(exact)
@@ -402,4 +405,3 @@ class Hierarchy:
 
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
         return self._topology.points[nodes]
-

@@ -267,9 +267,7 @@ class Levels:
         """What makes landmarks a lower bound: below 1 while an edge is cheaper than when they were placed."""
         return min(self._cheaper.values(), default=1.0) * self.full_scale
 
-    def _note_cheaper(
-        self, arcs: NDArray[np.int64], before: NDArray[np.float32], costs: NDArray[np.float32]
-    ) -> None:
+    def _note_cheaper(self, arcs: NDArray[np.int64], before: NDArray[np.float32], costs: NDArray[np.float32]) -> None:
         placed = [self._reference.setdefault(*pair) for pair in zip(arcs.tolist(), before.tolist(), strict=True)]
         cheaper = costs < np.array(placed)
         if self._cheaper:

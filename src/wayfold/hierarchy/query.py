@@ -58,9 +58,7 @@ class Queries:
         linked, links = scratch.query.linked, scratch.links
         while True:
             began = perf_counter()
-            _kernels.find(
-                overlay.starts, overlay.level_starts, level, single, first, last, scratch.query.near, linked
-            )
+            _kernels.find(overlay.starts, overlay.level_starts, level, single, first, last, scratch.query.near, linked)
             found = perf_counter()
             ahead, known = links[0].take(level, first)
             linked[0, 0] = first if known else -1

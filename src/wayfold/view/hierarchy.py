@@ -70,7 +70,7 @@ def part_colours(labels: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def plot_report(report: dict[str, Any]) -> list[tuple[str, Figure]]:
-    """Figures 23, 24 and 26 to 30 of the paper for each graph of a report of `bench.hierarchy`."""
+    """Figures 23, 24, 26, 27, 28 and 30 of the paper for each graph of a report of `bench.hierarchy`."""
     from matplotlib.figure import Figure
 
     result = []
@@ -78,7 +78,8 @@ def plot_report(report: dict[str, Any]) -> list[tuple[str, Figure]]:
         figure = Figure(figsize=(14, 8), layout="constrained")
         figure.suptitle(f"{table['name']}, {table['nodes']:,} nodes")
         quantities = [("nodes", "nodes (fig. 23)"), ("ms", "ms a query (fig. 24)"), ("length", "length / shortest")]
-        quantities += [(phase, f"{phase}, µs") for phase in PHASES[:4]]
+        numbers = dict(zip(PHASES, (" (fig. 26)", " (fig. 27)", " (fig. 28)", " (fig. 30)", ""), strict=True))
+        quantities += [(phase, f"{phase}, µs{numbers[phase]}") for phase in PHASES]
         for at, (key, title) in enumerate(quantities, start=1):
             axes = figure.add_subplot(2, 4, at)
             for merge in sorted({row["merge"] for row in table["rows"]}):
@@ -88,6 +89,6 @@ def plot_report(report: dict[str, Any]) -> list[tuple[str, Figure]]:
             axes.set_title(title, fontsize=10)
             if key in ("nodes", "ms"):
                 axes.set_yscale("log")
-        figure.legend(*axes.get_legend_handles_labels(), title="merge", loc="lower right")
+        figure.legend(*axes.get_legend_handles_labels(), title="merge", loc="outside right center")
         result.append((table["name"].replace(" ", "_"), figure))
     return result
