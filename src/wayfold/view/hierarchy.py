@@ -10,15 +10,22 @@ from numpy.typing import NDArray
 
 from wayfold.hierarchy import Hierarchy
 from wayfold.hierarchy.query import PHASES
+from wayfold.navmesh import NavMesh
 from wayfold.path import Path
-from wayfold.view.pictures import ROUTE, WALL
+from wayfold.view.pictures import WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_levels(hierarchy: Hierarchy, path: Path | None = None, *, levels: Sequence[int] | None = None) -> Figure:
+def draw_levels(
+    hierarchy: Hierarchy,
+    path: Path | None = None,
+    *,
+    levels: Sequence[int] | None = None,
+    navmesh: NavMesh | None = None,
+) -> Figure:
     """The parts of each level in colours, seen from above, with their portals, and a path through them.
 
     Parameters
@@ -28,6 +35,8 @@ def draw_levels(hierarchy: Hierarchy, path: Path | None = None, *, levels: Seque
         One of its paths.
     levels : sequence of int, optional
         Levels to draw, each in a panel of its own; all by default.
+    navmesh : NavMesh, optional
+        The mesh that the hierarchy was built from: its polygons are drawn instead of points.
     """
     from matplotlib.figure import Figure
 
@@ -42,22 +51,30 @@ def draw_levels(hierarchy: Hierarchy, path: Path | None = None, *, levels: Seque
         axes.set_aspect("equal")
         axes.axis("off")
         axes.set_title(f"level {level}: {facts[level].nodes:,} nodes", fontsize=9)
-        _draw_parts(axes, hierarchy, level)
+        _draw_parts(axes, hierarchy, level, navmesh)
         if path is not None and len(path.points):
-            path.plot(axes, color=ROUTE, linewidth=1.5)
+            path.plot(axes, color="#111111", linewidth=1.8)
     return figure
 
 
-def _draw_parts(axes: Axes, hierarchy: Hierarchy, level: int) -> None:
+def _draw_parts(axes: Axes, hierarchy: Hierarchy, level: int, navmesh: NavMesh | None) -> None:
     points = hierarchy.graph.points
-    size = float(np.clip(4e5 / len(points), 0.2, 40))
-    if level == 0:
-        axes.scatter(points[:, 0], points[:, 1], s=size, color=WALL, linewidths=0)
-        return
-    labels = hierarchy.partition.labels(level)
-    axes.scatter(points[:, 0], points[:, 1], s=size, c=part_colours(labels), linewidths=0)
-    portals = points[hierarchy.portals(level)]
-    axes.plot(portals[:, 0], portals[:, 1], ".", color="#b3001b", markersize=2.0)
+    # At level 0 every node is a part of its own.
+    labels = hierarchy.partition.labels(level) if level else np.arange(len(points))
+    colours = part_colours(labels)
+    if navmesh is None:
+        size = float(np.clip(4e5 / len(points), 0.2, 40))
+        axes.scatter(points[:, 0], points[:, 1], s=size, marker="s", c=colours if level else WALL, linewidths=0)
+    else:
+        from matplotlib.collections import PolyCollection
+
+        outlines = [navmesh.vertices[polygon][:, :2] for polygon in navmesh.polygons]
+        axes.add_collection(PolyCollection(outlines, facecolors=colours, edgecolors="white", linewidths=0.15))
+        axes.autoscale_view()
+    if level:
+        portals = points[hierarchy.portals(level)]
+        dot = float(np.clip(60.0 / np.sqrt(len(portals) + 1), 0.3, 3.0))
+        axes.plot(portals[:, 0], portals[:, 1], ".", color="#b3001b", markersize=dot)
 
 
 def part_colours(labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -71,20 +88,29 @@ def part_colours(labels: NDArray[Any]) -> NDArray[np.float64]:
 
 def plot_report(report: dict[str, Any]) -> list[tuple[str, Figure]]:
     """Figures 23, 24, 26, 27, 28 and 30 of the paper for each graph of a report of `bench.hierarchy`."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
+    # Nothing is inserted by a query, so there is nothing to see of the fifth phase.
+    quantities = [
+        ("nodes", "nodes (fig. 23)"),
+        ("ms", "ms a query (fig. 24)"),
+        ("times_faster", "times faster than A*"),
+    ]
+    quantities += [(phase, f"{phase}, µs (fig. {at})") for phase, at in zip(PHASES, (26, 27, 28, 30), strict=False)]
+    quantities.append(("length", "length / shortest"))
     result = []
     for table in report["paper"]:
         figure = Figure(figsize=(14, 8), layout="constrained")
         figure.suptitle(f"{table['name']}, {table['nodes']:,} nodes")
-        quantities = [("nodes", "nodes (fig. 23)"), ("ms", "ms a query (fig. 24)"), ("length", "length / shortest")]
-        numbers = dict(zip(PHASES, (" (fig. 26)", " (fig. 27)", " (fig. 28)", " (fig. 30)", ""), strict=True))
-        quantities += [(phase, f"{phase}, µs{numbers[phase]}") for phase in PHASES]
+        merges = sorted({row["merge"] for row in table["rows"]})
         for at, (key, title) in enumerate(quantities, start=1):
             axes = figure.add_subplot(2, 4, at)
-            for merge in sorted({row["merge"] for row in table["rows"]}):
+            for place, merge in enumerate(merges):
                 rows = [row for row in table["rows"] if row["merge"] == merge]
-                axes.plot([row["level"] for row in rows], [row[key] for row in rows], marker=".", label=str(merge))
+                colour = colormaps["turbo"]((place + 0.5) / len(merges))
+                levels, values = [row["level"] for row in rows], [row[key] for row in rows]
+                axes.plot(levels, values, marker=".", label=str(merge), color=colour)
             axes.set_xlabel("level")
             axes.set_title(title, fontsize=10)
             if key in ("nodes", "ms"):
