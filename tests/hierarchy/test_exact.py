@@ -67,6 +67,17 @@ def check(hierarchy, world, triples, start, goal, level):
 @given(edge_lists(max_nodes=16), st.data())
 @settings(max_examples=300)
 def test_a_path_is_legal_and_as_cheap_as_the_cheapest_over_any_partition_at_any_level(world, data):
+    check_any_partition(world, data)
+
+
+@pytest.mark.long
+@given(edge_lists(max_nodes=40), st.data())
+@settings(max_examples=10_000)
+def test_larger_worlds_too(world, data):
+    check_any_partition(world, data)
+
+
+def check_any_partition(world, data):
     hierarchy = over(build(world), data.draw(partitions(world.nodes)))
     start, goal = (data.draw(st.integers(0, world.nodes - 1)) for _ in range(2))
     level = data.draw(st.integers(0, 3))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wayfold import DenseGrid, Hierarchy
+from wayfold import Agent, DenseGrid, Hierarchy, NavMesh
 from wayfold.bench import peers
-from wayfold.formats import load_scen
+from wayfold.formats import load_bsp, load_mesh, load_scen
 
 pytestmark = pytest.mark.data
 
@@ -60,3 +60,25 @@ def test_dragon_age_maps(data, name):
     picked = np.unique(np.linspace(0, len(scenarios) - 1, 300).astype(int))
     starts, goals = scenarios.starts[picked], scenarios.goals[picked]
     check(hierarchy, numbers[starts[:, 1], starts[:, 0]], numbers[goals[:, 1], goals[:, 0]])
+
+
+@pytest.mark.parametrize("name", ["czest2ctf", "oa_shouse"])
+def test_quake_navigation_meshes(data, name):
+    player = Agent(radius=15, height=56, climb=18, slope=45.5)
+    mesh = NavMesh.build(load_bsp(data / f"quake/{name}.bsp").mesh, player, cell_size=4.0, cell_height=2.0)
+    check_inside(Hierarchy.build(mesh, merge="auto"), 1500)
+
+
+@pytest.mark.parametrize("name", ["nav_test", "dungeon", "undulating"])
+def test_navigation_meshes_of_a_few_hundred_polygons(data, name):
+    mesh = NavMesh.build(load_mesh(data / f"recast/{name}.obj", up="y"), Agent(radius=0.6, height=2.0, climb=0.9))
+    check_inside(Hierarchy.build(mesh), 400)
+
+
+def check_inside(hierarchy, count):
+    """Random pairs in the largest component, over all levels even where plain A* would be chosen."""
+    draw = np.random.default_rng(9)
+    labels = hierarchy.graph.components()
+    inside = np.flatnonzero(labels == np.bincount(labels).argmax())
+    hierarchy._default_top[True] = hierarchy.num_levels
+    check(hierarchy, draw.choice(inside, count), draw.choice(inside, count))

@@ -66,6 +66,25 @@ def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDAr
     return checked, prices
 
 
+def changed_slots(
+    graph: Graph, edges: ArrayLike, costs: ArrayLike
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
+    """The slots that `Hierarchy.update` changes, with the node that each belongs to and its new cost."""
+    pairs, prices = check_update(graph, edges, costs)
+    if not graph.directed:
+        pairs, prices = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2), np.repeat(prices, 2)
+    slots, owners = edge_slots(graph, pairs)
+    found = np.zeros(len(pairs), np.bool_)
+    found[owners] = True
+    if not found.all():
+        a, b = pairs[np.argmin(found)]
+        raise ParameterError(f"there is no edge from node {a} to node {b} to update")
+    # Of an edge that is named twice the last cost counts.
+    slots, last = np.unique(slots[::-1], return_index=True)
+    owners = owners[::-1][last]
+    return pairs[owners, 0], slots, prices[owners]
+
+
 def node_number(graph: Graph, node: int, name: str) -> int:
     """A node of the graph, or an error that says why it is none."""
     try:

@@ -256,31 +256,19 @@ class Hierarchy:
         costs : (k,) array_like, >= 0, or one number
             New costs; infinity closes an edge. Kept as float32.
         """
-        pairs, prices = _input.check_update(self._topology, edges, costs)
-        if not len(pairs):
-            return
         graph = self._topology
-        if not graph.directed:
-            pairs, prices = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2), np.repeat(prices, 2)
-        slots, owners = _input.edge_slots(graph, pairs)
-        found = np.zeros(len(pairs), np.bool_)
-        found[owners] = True
-        if not found.all():
-            a, b = pairs[np.argmin(found)]
-            raise ParameterError(f"there is no edge from node {a} to node {b} to update")
-        # Of an edge that is named twice the last cost counts.
-        slots, last = np.unique(slots[::-1], return_index=True)
-        owners = owners[::-1][last]
+        nodes, slots, prices = _input.changed_slots(graph, edges, costs)
+        if not slots.size:
+            return
         opened = False
         for queries in self._queries.values():
             levels = queries.levels
-            nodes = pairs[owners, 0]
             sources = levels.rank[nodes]
             arcs = levels.overlay.offsets[sources] + (slots - graph.offsets[nodes])
             before = levels.overlay.costs[arcs]
-            opened |= bool((np.isinf(before) & np.isfinite(prices[owners])).any())
-            self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices[owners])).any())
-            levels.update(sources, arcs, prices[owners])
+            opened |= bool((np.isinf(before) & np.isfinite(prices)).any())
+            self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices)).any())
+            levels.update(sources, arcs, prices)
         self._graph = None
         if opened:
             self._refresh_components()
