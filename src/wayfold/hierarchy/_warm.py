@@ -15,7 +15,8 @@ def warm() -> None:
     points = np.column_stack([numbers.ravel() % side, numbers.ravel() // side])
     across = np.column_stack([numbers[:, :-1].ravel(), numbers[:, 1:].ravel()])
     down = np.column_stack([numbers[:-1].ravel(), numbers[1:].ravel()])
-    graph = Graph.from_edges(points, np.concatenate([across, down]))
+    edges = np.concatenate([across, down])
+    graph = Graph.from_edges(points, edges)
     hierarchy = Hierarchy.build(graph, merge=2, levels=2, workers=1)
     queries = hierarchy._queries[True]
     queries.many(
@@ -27,4 +28,4 @@ def warm() -> None:
     )
     hierarchy.path(0, side * side - 1, level=2)
     queries.levels.most_work = 0  # so that the parts of level 2 are set aside
-    hierarchy.update([(0, 1)], [2.0])
+    hierarchy.update(edges, 2.0)
