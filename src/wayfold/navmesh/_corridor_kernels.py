@@ -1,8 +1,9 @@
 # mypy: ignore-errors
-"""Corridors: A* from portal to portal, and the funnel that pulls a string through them.
+"""Corridors: A* from portal to portal, and the corridor that it gives, ready for the funnel.
 
-A node is an edge of the mesh that one steps over (its number), and stands for its middle. Two more nodes are the start
-(number m) and the goal (m + 1), and every link has one (m + 2 + link), which stands for its end.
+A *portal* is an edge that two polygons share; it is one node of the search, whichever way it is crossed, and stands for
+its middle. From a portal one can walk to every other portal of the two polygons beside it. Two more nodes are the start
+(number k, after the k portals) and the goal (k + 1), and every link has one (k + 2 + link), which stands for its end.
 """
 
 from typing import NamedTuple
@@ -23,15 +24,23 @@ class Links(NamedTuple):
     costs: np.ndarray  # (l,) float64
 
 
+class Portals(NamedTuple):
+    """The portals of a mesh, numbered by their edge in the polygon with the lower number."""
+
+    rows: np.ndarray  # (p + 1,) int64
+    doors: np.ndarray  # (2 k,) int32, portals of each polygon, in the order of its edges
+    edges: np.ndarray  # (k,) int32, edge of the lower polygon
+    sides: np.ndarray  # (k, 2) int32, the lower polygon and the one beyond
+    middles: np.ndarray  # (k, 3) float32
+
+
 class PortalSpace(NamedTuple):
     """A query on the mesh as the shared search sees it."""
 
-    offsets: np.ndarray  # (p + 1,) int64
-    neighbours: np.ndarray  # (m,) int32
-    owners: np.ndarray  # (m,) int32, polygon of each edge
-    middles: np.ndarray  # (m, 3) float32
+    portals: Portals
     kinds: np.ndarray  # (p,) uint8
     rates: np.ndarray  # (256,) float64, cost of a metre in each kind of area; infinite where it is closed
+    even: float  # the one rate of all kinds of area that occur, 0 where they differ
     links: Links
     start: int  # polygon
     goal: int  # polygon
@@ -43,25 +52,70 @@ class PortalSpace(NamedTuple):
     goal_z: float
 
 
+@kernel
+def number_portals(offsets, neighbours, twins, rows, doors, edges, sides):
+    """Fill all of Portals but the middles; `twins` (m,) int32 is each edge's other side, -1 at walls."""
+    count, used = 0, 0
+    for polygon in range(offsets.size - 1):
+        rows[polygon] = used
+        for edge in range(offsets[polygon], offsets[polygon + 1]):
+            twin = twins[edge]
+            if twin < 0:
+                continue
+            other = neighbours[edge]
+            number = count
+            if edge < twin:
+                edges[count] = edge
+                sides[count, 0] = polygon
+                sides[count, 1] = other
+                count += 1
+            else:
+                # The lower polygon has its row already: its portals to this one are few.
+                for k in range(rows[other], rows[other + 1]):
+                    if edges[doors[k]] == twin:
+                        number = doors[k]
+                        break
+            doors[used] = number
+            used += 1
+    rows[offsets.size - 1] = used
+
+
+@kernel
+def portal_middles(vertices, corners, twins, edges, first, last, middles):
+    """Middles of the portals `first` to `last` - 1."""
+    for portal in range(first, last):
+        a, b = corners[edges[portal]], corners[twins[edges[portal]]]
+        for k in range(3):
+            middles[portal, k] = 0.5 * (vertices[a, k] + vertices[b, k])
+
+
 @inline
-def entered(space, node):
-    """The polygon that one is in after a node."""
-    size = space.neighbours.size
+def _beside(space, node):
+    """The polygons that one may walk in from a node; the second is -1 where there is only one."""
+    size = len(space.portals.edges)
     if node < size:
-        return space.neighbours[node]
+        return space.portals.sides[node, 0], space.portals.sides[node, 1]
     if node == size:
-        return np.int32(space.start)
+        return np.int32(space.start), np.int32(-1)
     if node == size + 1:
-        return np.int32(space.goal)
-    return space.links.targets[node - size - 2]
+        return np.int32(space.goal), np.int32(-1)
+    return space.links.targets[node - size - 2], np.int32(-1)
 
 
 @inline
-def place(space, node):
+def _row(space, polygon):
+    """First and one past the last door of a polygon; none where it is closed."""
+    if polygon < 0 or (space.even == 0.0 and not space.rates[space.kinds[polygon]] < np.inf):
+        return np.int64(0), np.int64(0)
+    return space.portals.rows[polygon], space.portals.rows[polygon + 1]
+
+
+@inline
+def _place(space, node):
     """Where a node stands."""
-    size = space.neighbours.size
+    size = len(space.portals.edges)
     if node < size:
-        middle = space.middles[node]
+        middle = space.portals.middles[node]
         return np.float64(middle[0]), np.float64(middle[1]), np.float64(middle[2])
     if node == size:
         return space.start_x, space.start_y, space.start_z
@@ -78,107 +132,187 @@ def _straight(ax, ay, az, bx, by, bz):
 
 @implements(slots, PortalSpace)
 def _(space, node):
-    # One slot for the goal, then the edges of the polygon, then its links.
-    if node == space.neighbours.size + 1:
+    # One slot for the goal, then the doors of the two polygons, then their links.
+    if node == len(space.portals.edges) + 1:
         return 0, 0
-    polygon = entered(space, node)
-    edges = space.offsets[polygon + 1] - space.offsets[polygon]
-    return 0, 1 + edges + space.links.offsets[polygon + 1] - space.links.offsets[polygon]
+    one, two = _beside(space, node)
+    first, last = _row(space, one)
+    count = 1 + last - first
+    first, last = _row(space, two)
+    count += last - first
+    if space.links.costs.size > 0:
+        count += space.links.offsets[one + 1] - space.links.offsets[one]
+        if two >= 0:
+            count += space.links.offsets[two + 1] - space.links.offsets[two]
+    return 0, count
 
 
 @implements(target, PortalSpace)
 def _(space, node, slot):
-    polygon = entered(space, node)
-    size = space.neighbours.size
+    one, two = _beside(space, node)
+    size = len(space.portals.edges)
     if slot == 0:
-        return np.int32(size + 1) if polygon == space.goal else np.int32(-1)
-    edges = space.offsets[polygon + 1] - space.offsets[polygon]
-    if slot > edges:
-        link = space.links.offsets[polygon] + slot - 1 - edges
-        if not space.rates[space.kinds[space.links.targets[link]]] < np.inf:
-            return np.int32(-1)
-        return np.int32(size + 2 + link)
-    edge = space.offsets[polygon] + slot - 1
-    ahead = space.neighbours[edge]
-    if ahead < 0 or not space.rates[space.kinds[ahead]] < np.inf or (node < size and ahead == space.owners[node]):
+        return np.int32(size + 1) if one == space.goal or two == space.goal else np.int32(-1)
+    slot -= 1
+    first, last = _row(space, one)
+    if slot < last - first:
+        portal = space.portals.doors[first + slot]
+        return np.int32(-1) if portal == node else portal
+    slot -= last - first
+    first, last = _row(space, two)
+    if slot < last - first:
+        portal = space.portals.doors[first + slot]
+        return np.int32(-1) if portal == node else portal
+    slot -= last - first
+    if slot >= space.links.offsets[one + 1] - space.links.offsets[one]:
+        slot -= space.links.offsets[one + 1] - space.links.offsets[one]
+        one = two
+    link = space.links.offsets[one] + slot
+    if not max(space.rates[space.kinds[one]], space.rates[space.kinds[space.links.targets[link]]]) < np.inf:
         return np.int32(-1)
-    return np.int32(edge)
+    return np.int32(size + 2 + link)
 
 
 @implements(cost, PortalSpace)
 def _(space, node, slot, successor):
-    x, y, z = place(space, node)
-    rate = space.rates[space.kinds[entered(space, node)]]
-    link = successor - space.neighbours.size - 2
-    if link >= 0:
+    x, y, z = _place(space, node)
+    size = len(space.portals.edges)
+    rate = space.even
+    if rate == 0.0:
+        one, two = _beside(space, node)
+        first, last = _row(space, one)
+        polygon = one
+        if successor > size + 1:
+            polygon = one
+            if successor - size - 2 < space.links.offsets[one] or successor - size - 2 >= space.links.offsets[one + 1]:
+                polygon = two
+        elif successor == size + 1:
+            polygon = np.int32(space.goal)
+        elif slot > last - first:
+            polygon = two
+        rate = space.rates[space.kinds[polygon]]
+    if successor > size + 1:
+        link = successor - size - 2
         start = space.links.starts[link]
         return rate * _straight(x, y, z, start[0], start[1], start[2]) + space.links.costs[link]
-    to_x, to_y, to_z = place(space, successor)
+    to_x, to_y, to_z = _place(space, successor)
     return rate * _straight(x, y, z, to_x, to_y, to_z)
 
 
 @implements(distance, PortalSpace)
 def _(space, node, goal):
-    x, y, z = place(space, node)
+    x, y, z = _place(space, node)
     return _straight(x, y, z, space.goal_x, space.goal_y, space.goal_z)
 
 
 @inline
-def _cross(ax, ay, bx, by, cx, cy):
-    return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+def _meets(space, node, polygon):
+    """Whether one can walk from a node straight into a polygon."""
+    one, two = _beside(space, node)
+    return polygon == one or polygon == two
 
 
 @kernel
-def funnel(vertices, ground_corners, nexts, portals, start_x, start_y, goal_x, goal_y, corners):
-    """The shortest way through a corridor; writes its corners (vertex numbers) and returns how many there are.
+def crossings(space, trail, vertices, corners, twins, crossed, ends, polygons):
+    """The portals and links of a trail that are really crossed; returns their number.
 
-    `portals` (k,) int32 are the edges that are crossed, in order; `nexts` (m,) int32 is the next edge around each
-    polygon. Left of an edge, going out over it, is its end, right its start.
+    Parameters
+    ----------
+    trail : (t,) int32
+        Nodes from the start to the goal. Between equally good ways it may visit a portal without going through it.
+    crossed : (t,) int32
+        Overwritten with the crossed nodes.
+    ends : (t, 6) float64
+        Overwritten with left x, y, z, right x, y, z of each crossed portal, as seen by one who walks through it.
+    polygons : (t,) int32
+        Overwritten with the polygons on the way, one more than there are crossed nodes.
     """
+    size = len(space.portals.edges)
+    here = np.int32(space.start)
+    polygons[0] = here
     count = 0
-    apex_x, apex_y = start_x, start_y
-    # Vertex numbers, -1 while the funnel has no portal yet. A side that ends at the apex does not bound anything.
-    left, right = -1, -1
-    left_at, right_at = 0, 0
-    at = 0
-    while at <= portals.size:
-        if at < portals.size:
-            new_right = ground_corners[portals[at]]
-            new_left = ground_corners[nexts[portals[at]]]
-            rx, ry = vertices[new_right, 0], vertices[new_right, 1]
-            lx, ly = vertices[new_left, 0], vertices[new_left, 1]
+    for at in range(1, trail.size - 1):
+        node = trail[at]
+        if node > size + 1:
+            here = space.links.targets[node - size - 2]
         else:
-            new_right, new_left = -2, -2  # the goal
-            rx, ry, lx, ly = goal_x, goal_y, goal_x, goal_y
-        if left == -1:
-            left, right, left_at, right_at = new_left, new_right, at, at
-            left_x, left_y, right_x, right_y = lx, ly, rx, ry
-            at += 1
-            continue
-        if _cross(apex_x, apex_y, right_x, right_y, rx, ry) >= 0.0:
-            if (apex_x == left_x and apex_y == left_y) or _cross(apex_x, apex_y, left_x, left_y, rx, ry) < 0.0:
-                right, right_at, right_x, right_y = new_right, at, rx, ry
+            one, two = _beside(space, node)
+            beyond = two if here == one else one
+            # What follows is walked to in the polygon beyond, or else the portal is only passed by.
+            following = trail[at + 1]
+            if following > size + 1:
+                link = following - size - 2
+                through = space.links.offsets[beyond] <= link < space.links.offsets[beyond + 1]
             else:
-                # The right side came over the left: the left corner is on the way.
-                if left == -2:
-                    break
-                corners[count] = left
-                count += 1
-                apex_x, apex_y = left_x, left_y
-                at = left_at + 1
-                left = -1
+                through = _meets(space, following, beyond)
+            if not through:
                 continue
-        if _cross(apex_x, apex_y, left_x, left_y, lx, ly) <= 0.0:
-            if (apex_x == right_x and apex_y == right_y) or _cross(apex_x, apex_y, right_x, right_y, lx, ly) > 0.0:
-                left, left_at, left_x, left_y = new_left, at, lx, ly
-            else:
-                if right == -2:
-                    break
-                corners[count] = right
-                count += 1
-                apex_x, apex_y = right_x, right_y
-                at = right_at + 1
-                left = -1
-                continue
-        at += 1
+            edge = space.portals.edges[node]
+            left, right = corners[twins[edge]], corners[edge]
+            if here != one:
+                left, right = right, left
+            for k in range(3):
+                ends[count, k] = vertices[left, k]
+                ends[count, 3 + k] = vertices[right, k]
+            here = beyond
+        crossed[count] = node
+        count += 1
+        polygons[count] = here
     return count
+
+
+@kernel
+def weigh(portals, points, portal_of, polygons, kinds, rates):
+    """Cost of a pulled string: its length in each polygon times the cost of a metre there.
+
+    `portals` (k, 4), `points` and `portal_of` are those of the funnel; `polygons` (k + 1,) lie between the portals.
+    """
+    total = 0.0
+    for at in range(len(points) - 1):
+        ax, ay = points[at, 0], points[at, 1]
+        dx, dy = points[at + 1, 0] - ax, points[at + 1, 1] - ay
+        length = np.sqrt(dx * dx + dy * dy)
+        done = 0.0
+        for portal in range(portal_of[at] + 1, portal_of[at + 1] + 1):
+            part = 1.0
+            if portal < portal_of[at + 1]:
+                ux, uy = portals[portal, 0] - portals[portal, 2], portals[portal, 1] - portals[portal, 3]
+                speed = dx * uy - dy * ux
+                if speed != 0.0:
+                    part = ((portals[portal, 2] - ax) * uy - (portals[portal, 3] - ay) * ux) / speed
+                part = min(1.0, max(done, part))
+            if part > done:
+                total += rates[kinds[polygons[portal]]] * (part - done) * length
+                done = part
+    return total
+
+
+@kernel
+def lift(ends, points, portal_of, lifted):
+    """Corners of a pulled string as points in space: each is the left or the right end of the portal that it is at."""
+    for at in range(len(points)):
+        row = ends[portal_of[at]]
+        side = 0 if points[at, 0] == row[0] and points[at, 1] == row[1] else 3
+        lifted[at, 0], lifted[at, 1], lifted[at, 2] = row[side], row[side + 1], row[side + 2]
+
+
+class PolygonSpace(NamedTuple):
+    """Polygons and their neighbours, for components."""
+
+    offsets: np.ndarray  # (p + 1,) int64
+    neighbours: np.ndarray  # (m,) int32
+
+
+@implements(slots, PolygonSpace)
+def _(space, node):
+    return space.offsets[node], space.offsets[node + 1]
+
+
+@implements(target, PolygonSpace)
+def _(space, node, slot):
+    return space.neighbours[slot]
+
+
+@implements(cost, PolygonSpace)
+def _(space, node, slot, successor):
+    return 1.0

@@ -356,10 +356,20 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
                 )
                 kept += 1
         used = kept
+        # Only the points that are left in a triangle.
+        number = np.full(points, -1, np.int32)
+        held = 0
+        for t in range(used):
+            for k in range(3):
+                point = triangles[t, k]
+                if number[point] < 0:
+                    number[point] = held
+                    held += 1
+                triangles[t, k] = number[point]
         start, begin = point_offsets[polygon], triangle_offsets[polygon]
-        if start + points > len(all_xy):
-            grown_xy = np.empty((2 * (start + points), 2), np.int32)
-            grown_z = np.empty(2 * (start + points), np.float32)
+        if start + held > len(all_xy):
+            grown_xy = np.empty((2 * (start + held), 2), np.int32)
+            grown_z = np.empty(2 * (start + held), np.float32)
             grown_xy[:start] = all_xy[:start]
             grown_z[:start] = all_z[:start]
             all_xy, all_z = grown_xy, grown_z
@@ -368,10 +378,11 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
             grown[:begin] = all_triangles[:begin]
             all_triangles = grown
         for k in range(points):
-            all_xy[start + k, 0], all_xy[start + k, 1] = xy[k, 0], xy[k, 1]
-            all_z[start + k] = z[k]
+            if number[k] >= 0:
+                at = start + number[k]
+                all_xy[at, 0], all_xy[at, 1], all_z[at] = xy[k, 0], xy[k, 1], z[k]
         all_triangles[begin : begin + used] = triangles[:used]
-        point_offsets[polygon + 1] = start + points
+        point_offsets[polygon + 1] = start + held
         triangle_offsets[polygon + 1] = begin + used
     return Detail(
         point_offsets,

@@ -188,12 +188,17 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
 
 
 @kernel
-def choose(vertices, triangles, frame, chosen):
-    """Write the triangles whose box reaches into the frame to `chosen`; return their number, also if it has no room."""
-    low_x, low_y = frame.x + frame.first_x * frame.cell, frame.y + frame.first_y * frame.cell
-    high_x, high_y = low_x + frame.width * frame.cell, low_y + frame.depth * frame.cell
+def choose(vertices, triangles, among, frame, chosen):
+    """Write the triangles whose box reaches into the frame to `chosen`; return their number, also if it has no room.
+
+    Of the triangles `among` (k,) int32, or of all where that is empty.
+    """
+    # A column more on each side, so that rounding cannot lose a triangle that touches the frame.
+    low_x, low_y = frame.x + (frame.first_x - 1) * frame.cell, frame.y + (frame.first_y - 1) * frame.cell
+    high_x, high_y = low_x + (frame.width + 2) * frame.cell, low_y + (frame.depth + 2) * frame.cell
     count = 0
-    for number in range(len(triangles)):
+    for at in range(among.size if among.size > 0 else len(triangles)):
+        number = among[at] if among.size > 0 else at
         a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
         if min(vertices[a, 0], min(vertices[b, 0], vertices[c, 0])) > high_x:
             continue

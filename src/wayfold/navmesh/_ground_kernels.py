@@ -121,9 +121,9 @@ def nearest_on_edge(ground, polygon, edge, x, y):
 
 
 @kernel
-def fill_cells(ground, cells, counts, polygons):
-    """Sort polygons to cells: with an empty `polygons` only count them into `counts`, else fill from those slots on."""
-    for polygon in range(ground.offsets.size - 1):
+def fill_cells(ground, cells, chosen, counts, polygons):
+    """Sort chosen polygons to cells: with an empty `polygons` only count them, else fill from the slots `counts` on."""
+    for polygon in chosen:
         low_x, low_y, high_x, high_y = np.inf, np.inf, -np.inf, -np.inf
         for k in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
             vertex = ground.corners[k]
@@ -237,9 +237,9 @@ def _area2(vertices, a, b, c):
 
 
 @kernel
-def areas(ground, out):
-    """Area of each polygon seen from above."""
-    for polygon in range(ground.offsets.size - 1):
+def areas(ground, first_polygon, last_polygon, out):
+    """Area of the polygons `first_polygon` to `last_polygon` - 1 seen from above."""
+    for polygon in range(first_polygon, last_polygon):
         first, last = ground.offsets[polygon], ground.offsets[polygon + 1]
         total = 0.0
         for k in range(first + 1, last - 1):

@@ -62,10 +62,13 @@ class Plane(NamedTuple):
 
 
 @kernel
-def twin_edges(offsets, corners, neighbours, twins):
-    """For each edge the same edge in the polygon beyond, -1 for none; returns how many edges have none but should."""
+def twin_edges(offsets, corners, neighbours, first, last, twins):
+    """For each edge the same edge in the polygon beyond, -1 for none; returns how many edges have none but should.
+
+    Only edges of the polygons `first` to `last` - 1 are looked at.
+    """
     missing = 0
-    for polygon in range(offsets.size - 1):
+    for polygon in range(first, last):
         for edge in range(offsets[polygon], offsets[polygon + 1]):
             twins[edge] = -1
             other = neighbours[edge]
@@ -83,11 +86,12 @@ def twin_edges(offsets, corners, neighbours, twins):
 
 
 @kernel
-def turning_points(vertices, offsets, corners, ahead, angle, rim, turns):
-    """Mark the vertices where shortest paths may turn; `angle` (n,) float64 and `rim` (n,) uint8 are scratch."""
-    angle[:] = 0.0
-    rim[:] = 0
-    for polygon in range(offsets.size - 1):
+def turning_points(vertices, offsets, corners, ahead, first_polygon, last_polygon, angle, rim, turns):
+    """Mark the vertices where shortest paths may turn.
+
+    `angle` (n,) float64 and `rim` (n,) uint8 are scratch, zero at first.
+    """
+    for polygon in range(first_polygon, last_polygon):
         first, last = offsets[polygon], offsets[polygon + 1]
         for edge in range(first, last):
             here = corners[edge]

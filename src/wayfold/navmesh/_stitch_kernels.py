@@ -24,7 +24,7 @@ class Parts(NamedTuple):
     neighbours: np.ndarray  # (m,) int32
     kinds: np.ndarray  # (p,) uint8
     doors: np.ndarray  # (d, 7) int32
-    door_offsets: np.ndarray  # (tiles + 1,) int64
+    bases: np.ndarray  # (tiles + 1, 4) int64: first vertex, polygon, edge and door of each tile
 
 
 class Stitched(NamedTuple):
@@ -36,6 +36,7 @@ class Stitched(NamedTuple):
     offsets: np.ndarray  # (p + 1,) int64
     vertices: np.ndarray  # (m,) int32
     neighbours: np.ndarray  # (m,) int32
+    vertex_bases: np.ndarray  # (tiles + 1,) int64, first vertex of each tile
 
 
 @inline
@@ -61,7 +62,7 @@ def _match(parts, columns, rows):
 
     Stretches of one edge come in the order of the doors, not yet joined.
     """
-    doors, offsets = parts.doors, parts.door_offsets
+    doors, offsets = parts.doors, parts.bases[:, 3]
     capacity = max(16, len(doors))
     pairs = np.empty((capacity, 4), np.int32)
     used = 0
@@ -167,46 +168,51 @@ def stitch(parts, columns, rows):
     x[:old], y[:old], z[:old] = parts.x, parts.y, parts.z
     ends = np.empty((2, count, 2), np.int32)
     used = old
-    for edge in range(edges):
-        run = chain_head[edge]
-        if run < 0:
-            continue
-        which = 0 if runs[run, 0] == edge else 1
-        first, last = parts.vertices[edge], parts.vertices[following[edge]]
-        previous = -1
-        while run >= 0:
-            for end in range(2):
-                place = runs[run, 2 + end]
-                vertex = _end_at(parts, edge, last, place)
-                if vertex < 0 and end == 0 and previous >= 0 and runs[previous, 3] == place:
-                    vertex = ends[which, previous, 1]
-                if vertex < 0:
-                    vertex = used
-                    along_y = x[first] == x[last]
-                    x[used] = x[first] if along_y else place
-                    y[used] = place if along_y else y[first]
-                    t = (
-                        (place - y[first]) / (y[last] - y[first])
-                        if along_y
-                        else (place - x[first]) / (x[last] - x[first])
-                    )
-                    z[used] = z[first] + t * (z[last] - z[first])
-                    used += 1
-                ends[which, run, end] = vertex
-            previous = run
-            run = chains[which, run]
+    tiles = len(parts.bases) - 1
+    splits = np.empty(tiles + 1, np.int64)  # new vertices of each tile: edges come tile by tile
+    for tile in range(tiles):
+        splits[tile] = used
+        for edge in range(parts.bases[tile, 2], parts.bases[tile + 1, 2]):
+            run = chain_head[edge]
+            if run < 0:
+                continue
+            which = 0 if runs[run, 0] == edge else 1
+            first, last = parts.vertices[edge], parts.vertices[following[edge]]
+            previous = -1
+            while run >= 0:
+                for end in range(2):
+                    place = runs[run, 2 + end]
+                    vertex = _end_at(parts, edge, last, place)
+                    if vertex < 0 and end == 0 and previous >= 0 and runs[previous, 3] == place:
+                        vertex = ends[which, previous, 1]
+                    if vertex < 0:
+                        vertex = used
+                        along_y = x[first] == x[last]
+                        x[used] = x[first] if along_y else place
+                        y[used] = place if along_y else y[first]
+                        t = (
+                            (place - y[first]) / (y[last] - y[first])
+                            if along_y
+                            else (place - x[first]) / (x[last] - x[first])
+                        )
+                        z[used] = z[first] + t * (z[last] - z[first])
+                        used += 1
+                    ends[which, run, end] = vertex
+                previous = run
+                run = chains[which, run]
+    splits[tiles] = used
     root = np.arange(used).astype(np.int32)
     for run in range(count):
         for end in range(2):
             a, b = find_root(root, ends[0, run, end]), find_root(root, ends[1, run, end])
             if a != b:
                 root[max(a, b)] = min(a, b)
-    return _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, x, y, z)
+    return _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, splits, x, y, z)
 
 
 @helper_with_memory
-def _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, x, y, z):
-    """The polygons with their split edges, and only the vertices that they use."""
+def _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, splits, x, y, z):
+    """The polygons with their split edges, and only the vertices that they use, numbered tile by tile."""
     polygons = parts.kinds.size
     room = parts.vertices.size + 2 * count
     room += 2 * count
@@ -248,14 +254,23 @@ def _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, 
         offsets[polygon + 1] = used
     for at in range(used):
         number[vertices[at]] = 0
+    order = np.empty(root.size, np.int32)
+    tiles = len(parts.bases) - 1
+    vertex_bases = np.zeros(tiles + 1, np.int64)
     kept = 0
-    for vertex in range(root.size):
-        if number[vertex] == 0:
-            number[vertex] = kept
-            x[kept], y[kept], z[kept] = x[vertex], y[vertex], z[vertex]
-            kept += 1
+    for tile in range(tiles):
+        for group in range(2):
+            first = parts.bases[tile, 0] if group == 0 else splits[tile]
+            last = parts.bases[tile + 1, 0] if group == 0 else splits[tile + 1]
+            for vertex in range(first, last):
+                if number[vertex] == 0:
+                    number[vertex] = kept
+                    order[kept] = vertex
+                    kept += 1
+        vertex_bases[tile + 1] = kept
     for at in range(used):
         vertices[at] = number[vertices[at]]
+    order = order[:kept]
     return Stitched(
-        x[:kept].copy(), y[:kept].copy(), z[:kept].copy(), offsets, vertices[:used].copy(), neighbours[:used].copy()
+        x[order], y[order], z[order], offsets, vertices[:used].copy(), neighbours[:used].copy(), vertex_bases
     )

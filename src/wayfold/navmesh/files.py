@@ -189,7 +189,7 @@ def _format_mesh(state: State, version: int) -> str:
 def _around(state: State) -> list[list[int]]:
     """Polygons around each vertex, counter-clockwise; -1 for each gap between them."""
     ground = state.ground
-    owners, nexts = state.owners, state.nexts
+    owners, nexts = state.layout.owners, state.layout.nexts
     previous = np.empty_like(nexts)
     previous[nexts] = np.arange(len(nexts))
     here: list[dict[int, int]] = [{} for _ in range(len(ground.vertices))]

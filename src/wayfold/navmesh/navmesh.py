@@ -22,7 +22,7 @@ from wayfold.graph import Graph, searcher
 from wayfold.navmesh import building, polygons, queries
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh.building import Built
+from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
@@ -45,7 +45,7 @@ class NavMesh(Places):
     """
 
     def __init__(self, ground: Ground, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
-        self._now = Version(State(ground, kinds), None, ())
+        self._now = Version(State(Layout(ground, kinds)), None, ())
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -113,7 +113,7 @@ class NavMesh(Places):
             settings = Settings(cell_size, cell_height, tile_size=tile_size or 0, **more)
         except TypeError as error:
             raise ParameterError(f"unknown setting: {error}") from None
-        built = building.build(
+        built, layout = building.build(
             mesh,
             who,
             settings,
@@ -124,13 +124,8 @@ class NavMesh(Places):
             workers=workers,
             progress=progress,
         )
-        return cls._from_built(built)
-
-    @classmethod
-    def _from_built(cls, built: Built) -> NavMesh:
-        state = built.state()
-        result = cls(state.ground, state.kinds, agent=built.agent)
-        result._now = Version(state, built, ())
+        result = cls(layout.ground, layout.kinds, agent=who)
+        result._now = Version(State(layout), built, ())
         return result
 
     @classmethod
@@ -205,12 +200,12 @@ class NavMesh(Places):
     @property
     def areas(self) -> Points:
         """(p,) area of each polygon seen from above, square metres."""
-        return self._now.state.areas
+        return self._now.state.layout.areas
 
     @property
     def area(self) -> float:
         """Area of all polygons seen from above, square metres."""
-        return float(self._now.state.areas.sum())
+        return float(self._now.state.layout.areas.sum())
 
     @property
     def graph(self) -> Graph:
@@ -354,8 +349,9 @@ class NavMesh(Places):
             now = self._now
             if now.built is None:
                 raise EditError("only a mesh that NavMesh.build made can be rebuilt")
-            built = building.rebuild(now.built, box, mesh, building.check_kinds(mesh, kinds), workers)
-            self._now = self._linked(Version(built.state(), built, now.asked))
+            areas = building.check_kinds(mesh, kinds)
+            built, layout = building.rebuild(now.built, now.state.layout, box, mesh, areas, workers)
+            self._now = self._linked(Version(State(layout), built, now.asked))
 
     # --- files -----------------------------------------------------------------------------------------------------
 

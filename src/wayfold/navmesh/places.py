@@ -85,7 +85,7 @@ class Places:
         """
         count = _check.whole(count, "count", low=0)
         state = self._now.state
-        weights = state.areas
+        weights = state.layout.areas
         if component is not None:
             weights = np.where(state.components == component, weights, 0.0)
         total = float(weights.sum()) if state.num_polygons else 0.0
@@ -122,7 +122,7 @@ class Places:
         _ground_kernels.heights(state.ground, np.array([last], np.int32), point[None])
         wall = None
         if edge >= 0:
-            wall = state.ground.vertices[state.ground.corners[[edge, state.nexts[edge]]]]
+            wall = state.ground.vertices[state.ground.corners[[edge, state.layout.nexts[edge]]]]
         return RayHit(point, float(part), int(last), wall)
 
     def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
@@ -177,7 +177,7 @@ class Places:
         state = now.state
         where = np.ascontiguousarray(array)
         if state.num_polygons:
-            cells = state.cells
+            cells = state.layout.cells
 
             def work(first: int, last: int) -> None:
                 _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
@@ -200,7 +200,7 @@ class Places:
             raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
-                state.ground, state.cells, points, *self._tolerances(now), 0, len(points), found, places
+                state.ground, state.layout.cells, points, *self._tolerances(now), 0, len(points), found, places
             )
         if found.min() < 0:
             at = int(np.argmax(found < 0))

@@ -149,5 +149,5 @@ def check_ground(ground: Ground, kinds: NDArray[Any]) -> None:
         if array.size and (array.min() < low or array.max() >= high):
             raise GeometryError(f"{name} must be from {low} to {high - 1}")
     twins = np.empty(edges, np.int32)
-    if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, twins):
+    if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
         raise GeometryError("neighbours must name each other across the same edge")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.geometry._funnel_kernels import pull_string
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
@@ -37,21 +36,20 @@ def same_polygon(polygon: int, start: Point, goal: Point, rate: float) -> Path:
 
 def corridor(state: State, first: int, last: int, start: Point, goal: Point, rates: Rates, budget: int) -> Path:
     """A* from portal middle to portal middle, then the funnel."""
-    ground = state.ground
+    ground, layout = state.ground, state.layout
+    portals = layout.portals
     space = PortalSpace(
-        ground.offsets,
-        ground.neighbours,
-        state.owners,
-        state.middles,
+        portals,
         state.kinds,
         rates.rates,
+        rates.uniform,
         state.links,
         first,
         last,
         *start.tolist(),
         *goal.tolist(),
     )
-    size = len(ground.corners)
+    size = len(portals.edges)
     scale = link_scale(state, rates.lowest)
     workspaces = state.workspaces
     borrowed, status, end, settled = searcher.run(
@@ -60,78 +58,44 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
             space, borrowed, size, size + 1, scale, graph_kernels.UNLIMITED, searcher.NO_NODES, budget, False
         ),
     )
-    nodes = searcher.trail(borrowed, end) if end >= 0 else searcher.NO_NODES
+    trail = searcher.trail(borrowed, end) if end >= 0 else searcher.NO_NODES
     workspaces.give(borrowed)
     if end < 0:
         return Path(_STATUS[status], expanded=settled)
-    crossed = nodes[1:-1]
-    polygons = np.empty(len(crossed) + 1, np.int32)
-    polygons[0] = first
-    over = crossed >= size + 2
-    polygons[1:][over] = state.links.targets[crossed[over] - size - 2]
-    polygons[1:][~over] = ground.neighbours[crossed[~over]]
+    crossed, ends, polygons = np.empty(len(trail), np.int32), np.empty((len(trail), 6)), np.empty(len(trail), np.int32)
+    count = _corridor_kernels.crossings(
+        space, trail, ground.vertices, ground.corners, layout.twins, crossed, ends, polygons
+    )
+    crossed, polygons = crossed[:count], polygons[: count + 1]
     points = [start]
     cost = 0.0
     begin = 0
-    for at in [*np.flatnonzero(over).tolist(), len(crossed)]:
-        leg_end = goal if at == len(crossed) else state.links.starts[crossed[at] - size - 2]
-        points.extend(_pull(state, crossed[begin:at], points[-1], leg_end))
-        points.append(leg_end)
-        if at < len(crossed):
-            link = crossed[at] - size - 2
+    for at in [*np.flatnonzero(crossed >= size + 2).tolist(), count]:
+        link = None if at == count else crossed[at] - size - 2
+        leg_end = goal if link is None else state.links.starts[link]
+        corners, price = _pull(state, ends[begin:at], points[-1], leg_end, polygons[begin : at + 1], rates)
+        points += [*corners, leg_end]
+        cost += price
+        if link is not None:
             points.append(state.links.ends[link])
             cost += float(state.links.costs[link])
         begin = at + 1
-    if rates.even:
-        cost += rates.lowest * _walked(points, state, crossed[over] - size - 2)
-    else:
-        cost += _weighted(state, np.array(points), polygons, rates)
     return Path(Status.FOUND, distinct(points), nodes=polygons, cost=cost, expanded=settled)
 
 
-def _pull(state: State, portals: NDArray[np.int32], start: Point, goal: Point) -> list[Point]:
-    """The corners of the shortest way through portals."""
-    ground = state.ground
-    corners = np.empty(len(portals) + 1, np.int32)
-    count = _corridor_kernels.funnel(
-        ground.vertices, ground.corners, state.nexts, portals, start[0], start[1], goal[0], goal[1], corners
-    )
-    return list(ground.vertices[corners[:count]])
-
-
-def _walked(points: list[Point], state: State, links: NDArray[np.int32]) -> float:
-    """Length of a path seen from above, without its links."""
-    array = np.array(points)[:, :2]
-    total = float(np.hypot(*np.diff(array, axis=0).T).sum()) if len(array) > 1 else 0.0
-    if len(links):
-        gaps = state.links.ends[links, :2] - state.links.starts[links, :2]
-        total -= float(np.hypot(*gaps.T).sum())
-    return total
-
-
-def _weighted(state: State, points: NDArray[np.float64], polygons: NDArray[np.int32], rates: Rates) -> float:
-    """Cost of walking along points through kinds of area that cost differently."""
-    total = 0.0
-    at = int(polygons[0])
-    for a, b in pairwise(points):
-        here = a
-        for _ in range(len(polygons) + 1):
-            total_step = np.hypot(*(b[:2] - here[:2]))
-            leave, beyond = _leave(state, at, here, b)
-            total += float(rates.rates[state.kinds[at]] * total_step * leave)
-            if beyond < 0:
-                break
-            here = here + leave * (b - here)
-            at = beyond
-    return total
-
-
-def _leave(state: State, polygon: int, here: Point, there: Point) -> tuple[float, int]:
-    """How much of the straight way lies in a polygon, and the polygon that follows (-1 at the end of the way)."""
-    ground = state.ground
-    open_only = np.ones(256, np.uint8)  # every polygon beyond counts as closed, so the walk ends at the rim
-    part, _, edge = _ground_kernels.walk(ground, open_only, state.kinds, polygon, here[0], here[1], there[0], there[1])
-    return float(part), -1 if edge < 0 else int(ground.neighbours[edge])
+def _pull(
+    state: State, ends: NDArray[np.float64], start: Point, goal: Point, polygons: NDArray[np.int32], rates: Rates
+) -> tuple[list[Point], float]:
+    """The corners of the shortest way through portals, given by their left and right ends, and what it costs."""
+    count = len(ends)
+    points, portal_of = np.empty((count + 2, 2)), np.empty(count + 2, np.int64)
+    flat = np.ascontiguousarray(ends[:, [0, 1, 3, 4]])
+    used = pull_string(flat, start[:2].copy(), goal[:2].copy(), points, portal_of)
+    cost = _corridor_kernels.weigh(flat, points[:used], portal_of[:used], polygons, state.kinds, rates.rates)
+    last = used - 1 if portal_of[used - 1] == count else used
+    lifted = np.empty((max(0, last - 1), 3))
+    _corridor_kernels.lift(ends, points[1:last], portal_of[1:last], lifted)
+    return list(lifted), float(cost)
 
 
 def distinct(points: list[Point]) -> NDArray[np.float64]:

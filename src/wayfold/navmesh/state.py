@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.graph.workspace import Workspaces
-from wayfold.navmesh import _ground_kernels, _interval_kernels
+from wayfold.navmesh import _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links
-from wayfold.navmesh._ground_kernels import Cells, Ground
+from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh._interval_kernels import Heap, Plane, Pool, Roots
+from wayfold.navmesh.layout import Layout
 
-_MOST_CELLS = 1 << 22
 _FIRST_POOL = 4096  # search nodes
+Scratch = tuple[Pool, Heap, Roots]
 
 
 class Rates:
@@ -37,15 +38,18 @@ class Rates:
         Whether all open kinds that occur cost the same.
     lowest : float
         The lowest rate of a kind that occurs.
+    uniform : float
+        The rate of every kind that occurs; 0 where they differ or one is closed.
     """
 
     def __init__(self, rates: NDArray[np.float64], kinds: NDArray[np.uint8]) -> None:
         self.rates = rates
         self.closed = np.isinf(rates).astype(np.uint8)
         present = rates[np.bincount(kinds, minlength=256) > 0]
-        present = present[np.isfinite(present)]
-        self.even = bool(present.size == 0 or present.min() == present.max())
-        self.lowest = float(present.min()) if present.size else 1.0
+        finite = present[np.isfinite(present)]
+        self.even = bool(finite.size == 0 or finite.min() == finite.max())
+        self.lowest = float(finite.min()) if finite.size else 1.0
+        self.uniform = self.lowest if self.even and finite.size == present.size else 0.0
 
 
 class State:
@@ -53,30 +57,29 @@ class State:
 
     Parameters
     ----------
-    ground : Ground
-        Vertices, polygons, neighbours and surfaces.
-    kinds : (p,) uint8 array
-        Kind of area of each polygon.
+    layout : Layout
+        The polygons and what follows from them.
     links : Links, optional
         Ways across gaps.
     """
 
-    def __init__(self, ground: Ground, kinds: NDArray[np.uint8], links: Links | None = None) -> None:
-        self.ground = ground
-        self.kinds = kinds
+    def __init__(self, layout: Layout, links: Links | None = None) -> None:
+        self.layout = layout
+        self.ground: Ground = layout.ground
+        self.kinds = layout.kinds
         self.links = no_links(self.num_polygons) if links is None else links
         self._rates: dict[tuple[tuple[int, float], ...], Rates] = {}
         self._planes: dict[bytes, Plane] = {}
-        self._pools: deque[tuple[Pool, Heap, Roots]] = deque()
+        self._pools: deque[Scratch] = deque()
 
     @property
     def num_polygons(self) -> int:
         """Number of polygons."""
-        return len(self.ground.offsets) - 1
+        return self.layout.num_polygons
 
     def with_links(self, links: Links) -> State:
         """The same mesh with other links."""
-        return State(self.ground, self.kinds, links)
+        return State(self.layout, links)
 
     def rates(self, costs: Mapping[int, float] | None) -> Rates:
         """What a metre costs in each kind of area: `costs` by kind, 1 for the others."""
@@ -94,31 +97,6 @@ class State:
         return rates
 
     @cached_property
-    def owners(self) -> NDArray[np.int32]:
-        """Polygon of each edge."""
-        return np.repeat(np.arange(self.num_polygons, dtype=np.int32), np.diff(self.ground.offsets))
-
-    @cached_property
-    def nexts(self) -> NDArray[np.int32]:
-        """The edge after each edge, around its polygon."""
-        nexts = np.arange(1, len(self.ground.corners) + 1, dtype=np.int32)
-        nexts[self.ground.offsets[1:] - 1] = self.ground.offsets[:-1]
-        return nexts
-
-    @cached_property
-    def middles(self) -> NDArray[np.float32]:
-        """Middle of each edge."""
-        vertices, corners = self.ground.vertices, self.ground.corners
-        return np.asarray((vertices[corners] + vertices[corners[self.nexts]]) * 0.5, np.float32)
-
-    @cached_property
-    def areas(self) -> NDArray[np.float64]:
-        """Area of each polygon seen from above, square metres."""
-        areas = np.empty(self.num_polygons)
-        _ground_kernels.areas(self.ground, areas)
-        return areas
-
-    @cached_property
     def centres(self) -> NDArray[np.float64]:
         """Mean of each polygon's corners, put on its surface."""
         ground = self.ground
@@ -128,84 +106,54 @@ class State:
         return centres
 
     @cached_property
-    def cells(self) -> Cells:
-        """The spatial index."""
-        ground = self.ground
-        low, high = ground.vertices[:, :2].min(axis=0), ground.vertices[:, :2].max(axis=0)
-        width, depth = (float(side) for side in high - low)
-        # About as many cells as polygons: most cells then hold a few.
-        count = min(_MOST_CELLS, 2 * self.num_polygons)
-        size = max(np.sqrt(width * depth / count), max(width, depth) / _MOST_CELLS, 1e-9)
-        columns, rows = int(width // size) + 1, int(depth // size) + 1
-        counts = np.zeros(columns * rows, np.int64)
-        empty = Cells(float(low[0]), float(low[1]), float(size), columns, rows, counts, np.empty(0, np.int32))
-        _ground_kernels.fill_cells(ground, empty, counts, empty.polygons)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        polygons = np.empty(offsets[-1], np.int32)
-        _ground_kernels.fill_cells(ground, empty, offsets[:-1].copy(), polygons)
-        return empty._replace(offsets=offsets, polygons=polygons)
-
-    @cached_property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal, in metres."""
-        ground, centres = self.ground, self.centres
-        edges = np.flatnonzero(ground.neighbours >= 0)
+        centres, portals = self.centres, self.layout.portals
+        pairs, middles = portals.sides, portals.middles
+        costs = _lengths(centres[pairs[:, 0]] - middles) + _lengths(middles - centres[pairs[:, 1]])
         one_way = len(self.links.costs) > 0
-        if not one_way:
-            edges = edges[self.owners[edges] < ground.neighbours[edges]]
-        a, b, middle = self.owners[edges], ground.neighbours[edges], self.middles[edges]
-        costs = _lengths(centres[a] - middle) + _lengths(middle - centres[b])
-        pairs = np.column_stack([a, b])
         if one_way:
             links = self.links
             starts = np.repeat(np.arange(self.num_polygons), np.diff(links.offsets))
             over = (
                 _lengths(centres[starts] - links.starts) + links.costs + _lengths(links.ends - centres[links.targets])
             )
-            pairs = np.concatenate([pairs, np.column_stack([starts, links.targets])])
-            costs = np.concatenate([costs, over])
+            pairs = np.concatenate([pairs, pairs[:, ::-1], np.column_stack([starts, links.targets])])
+            costs = np.concatenate([costs, costs, over])
         return Graph.from_edges(centres, pairs, costs=costs, directed=one_way)
 
     @cached_property
     def components(self) -> NDArray[np.int32]:
         """Component of each polygon; links join too, whichever way they lead."""
-        return self.graph.components()
+        labels = self.layout.components
+        if not len(self.links.costs):
+            return labels
+        root = np.arange(int(labels.max(initial=-1)) + 1)
+        starts = np.repeat(np.arange(self.num_polygons), np.diff(self.links.offsets))
+        for a, b in zip(labels[starts].tolist(), labels[self.links.targets].tolist(), strict=True):
+            one, two = min(root[a], root[b]), max(root[a], root[b])
+            root[root == two] = one
+        # Roots are lowest numbers, so their ranks keep the order of the lowest polygons.
+        return np.asarray(np.unique(root, return_inverse=True)[1].astype(np.int32)[labels])
 
     @cached_property
     def workspaces(self) -> Workspaces:
         """Scratch of corridor searches."""
-        return Workspaces(len(self.ground.corners) + 2 + len(self.links.costs))
+        return Workspaces(len(self.layout.portals.edges) + 2 + len(self.links.costs))
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
+        plane = self.layout.plane(closed)
+        if not len(self.links.costs):
+            return plane
         key = closed.tobytes()
-        plane = self._planes.get(key)
-        if plane is None:
-            ground = self.ground
-            ahead = ground.neighbours
-            if closed.any():
-                shut = closed[self.kinds] != 0
-                ahead = np.where((ahead >= 0) & ~shut[ahead], ahead, -1).astype(np.int32)
-            twins = np.empty(len(ahead), np.int32)
-            _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, twins)
-            count = len(ground.vertices)
-            turns = np.empty(count, np.uint8)
-            _interval_kernels.turning_points(
-                ground.vertices,
-                ground.offsets,
-                ground.corners,
-                ahead,
-                np.empty(count),
-                np.empty(count, np.uint8),
-                turns,
-            )
-            exits = np.add.reduceat(ahead >= 0, ground.offsets[:-1], dtype=np.int32)
-            exits += 2 * np.diff(self.links.offsets).astype(np.int32)
-            plane = Plane(ground.vertices, ground.offsets, ground.corners, ahead, twins, turns, exits)
-            self._planes[key] = plane
-        return plane
+        if key not in self._planes:
+            # A polygon with a link is no dead end.
+            exits = plane.exits + 2 * np.diff(self.links.offsets).astype(np.int32)
+            self._planes[key] = plane._replace(exits=exits)
+        return self._planes[key]
 
-    def take_pool(self) -> tuple[Pool, Heap, Roots]:
+    def take_pool(self) -> Scratch:
         """Scratch of an interval search; hand it back with `give_pool`."""
         try:
             return self._pools.pop()
@@ -214,12 +162,12 @@ class State:
             roots = Roots(np.empty(count), np.zeros(count, np.int64), np.zeros(1, np.int64))
             return (*_pool(_FIRST_POOL), roots)
 
-    def give_pool(self, pool: tuple[Pool, Heap, Roots]) -> None:
+    def give_pool(self, pool: Scratch) -> None:
         """Return scratch for reuse."""
         self._pools.append(pool)
 
     @staticmethod
-    def larger_pool(pool: tuple[Pool, Heap, Roots]) -> tuple[Pool, Heap, Roots]:
+    def larger_pool(pool: Scratch) -> Scratch:
         """The same scratch with room for four times as many search nodes."""
         return (*_pool(4 * len(pool[0].parent)), pool[2])
 
@@ -246,38 +194,3 @@ def no_links(polygons: int) -> Links:
     return Links(
         np.zeros(polygons + 1, np.int64), np.empty((0, 3)), np.empty((0, 3)), np.empty(0, np.int32), np.empty(0)
     )
-
-
-def filter_polygons(
-    ground: Ground, kinds: NDArray[np.uint8], kept: NDArray[np.bool_]
-) -> tuple[Ground, NDArray[np.uint8]]:
-    """The mesh of some of its polygons, with the vertices that they use, in the same order."""
-    if kept.all():
-        return ground, kinds
-    sizes = np.diff(ground.offsets)
-    edges = np.repeat(kept, sizes)
-    numbers = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
-    neighbours = ground.neighbours[edges]
-    neighbours = np.where(neighbours >= 0, numbers[neighbours], -1).astype(np.int32)
-    used = np.zeros(len(ground.vertices), np.bool_)
-    used[ground.corners[edges]] = True
-    vertex = (np.cumsum(used) - 1).astype(np.int32)
-    points, offsets, triangles = ground.surface_points, ground.surface_offsets, ground.surface_triangles
-    mine = np.repeat(kept, np.diff(offsets))
-    triangles = triangles[mine]
-    held = np.zeros(len(points), np.bool_)
-    held[triangles.ravel()] = True
-    place = (np.cumsum(held) - 1).astype(np.int32)
-    return Ground(
-        ground.vertices[used],
-        _offsets(sizes[kept]),
-        vertex[ground.corners[edges]],
-        neighbours,
-        points[held],
-        _offsets(np.diff(offsets)[kept]),
-        place[triangles],
-    ), kinds[kept]
-
-
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])

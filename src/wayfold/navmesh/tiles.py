@@ -6,9 +6,8 @@ A tile sees a border of its neighbours wide enough to come to the same voxels as
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold._threads import run_chunks
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.navmesh import _field_kernels, _stitch_kernels
+from wayfold.navmesh import _field_kernels
 from wayfold.navmesh._field_kernels import Frame
+from wayfold.navmesh.flat import Flat, concatenate, flatten
 from wayfold.navmesh.pipeline import Triangles, build_tile
+from wayfold.navmesh.rectangle import Rectangle
 from wayfold.navmesh.settings import AgentVoxels, Settings
 
 _SINGLE = 2048  # columns along each side up to which a world is one tile unless a tile size is asked for
@@ -88,15 +89,15 @@ class TileGrid:
         """All columns of the world."""
         return Frame(*self.origin, self.cell_size, self.cell_height, 0, 0, self.width, self.depth)
 
-    def touched(self, box: NDArray[np.float64]) -> list[int]:
-        """Tiles whose result may depend on geometry in a box ((2, 3), metres), in order."""
+    def touched(self, box: NDArray[np.float64]) -> Rectangle:
+        """Tiles whose result may depend on geometry in a box ((2, 3), metres)."""
         if self.tile == 0:
-            return [0]
+            return Rectangle(0, 0, 0, 0)
         low = np.floor((box[0, :2] - self.origin[:2]) / self.cell_size) - self.border - 1
         high = np.floor((box[1, :2] - self.origin[:2]) / self.cell_size) + self.border + 1
         first = np.maximum(low // self.tile, 0).astype(int)
         last = np.minimum(high // self.tile, (self.columns - 1, self.rows - 1)).astype(int)
-        return [y * self.columns + x for y in range(first[1], last[1] + 1) for x in range(first[0], last[0] + 1)]
+        return Rectangle(int(first[0]), int(first[1]), int(last[0]), int(last[1]))
 
 
 def make_grid(bounds: NDArray[np.float64], agent: AgentVoxels, settings: Settings, tile_size: int | None) -> TileGrid:
@@ -136,117 +137,6 @@ def make_grid(bounds: NDArray[np.float64], agent: AgentVoxels, settings: Setting
     return TileGrid((x, y, z), settings.cell_size, settings.cell_height, width, depth, tile, border)
 
 
-class Flat(NamedTuple):
-    """What was built for all tiles, one after the other; vertex, polygon and edge numbers count within each tile."""
-
-    counts: NDArray[np.int64]
-    """(tiles, 6): vertices, polygons, edges, doors, surface points, surface triangles."""
-    lattice: NDArray[np.int32]
-    """(v, 2) lattice positions in the world."""
-    heights: NDArray[np.float32]
-    """(v,) metres above the origin."""
-    polygons: NDArray[np.int32]
-    """(p, 3): edges, surface points and surface triangles of each polygon."""
-    kinds: NDArray[np.uint8]
-    """(p,)."""
-    edges: NDArray[np.int32]
-    """(m, 2): start vertex, neighbour."""
-    doors: NDArray[np.int32]
-    """(d, 7)."""
-    surface: NDArray[np.int32]
-    """(k, 2) doubled lattice."""
-    surface_heights: NDArray[np.float32]
-    """(k,)."""
-    triangles: NDArray[np.int32]
-    """(t, 3)."""
-
-
-# Which count of a tile each array goes by.
-_COUNT = (0, 0, 1, 1, 2, 3, 4, 4, 5)
-
-
-def _empty() -> Flat:
-    return Flat(
-        np.zeros((1, 6), np.int64),
-        np.empty((0, 2), np.int32),
-        np.empty(0, np.float32),
-        np.empty((0, 3), np.int32),
-        np.empty(0, np.uint8),
-        np.empty((0, 2), np.int32),
-        np.empty((0, 7), np.int32),
-        np.empty((0, 2), np.int32),
-        np.empty(0, np.float32),
-        np.empty((0, 3), np.int32),
-    )
-
-
-def _flatten(built: tuple[Any, Any] | None) -> Flat:
-    """One tile's meshes as a `Flat` of one tile."""
-    if built is None:
-        return _empty()
-    mesh, detail = built
-    doors = mesh.doors
-    order = np.lexsort((doors[:, 3], doors[:, 2], doors[:, 1], doors[:, 0]))
-    parts = (
-        np.column_stack([mesh.x, mesh.y]),
-        mesh.z,
-        np.column_stack([np.diff(mesh.offsets), np.diff(detail.point_offsets), np.diff(detail.triangle_offsets)]),
-        mesh.kinds,
-        np.column_stack([mesh.vertices, mesh.neighbours]),
-        doors[order],
-        detail.xy,
-        detail.z,
-        detail.triangles,
-    )
-    counts = np.array([[len(parts[0]), len(parts[2]), len(parts[4]), len(doors), len(parts[6]), len(parts[8])]])
-    return Flat(counts, *parts)
-
-
-def concatenate(parts: Iterable[Flat]) -> Flat:
-    """Tiles one after the other."""
-    return Flat(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def splice(flat: Flat, tiles: list[int], fresh: list[Flat]) -> Flat:
-    """The same world with some tiles (in ascending order) replaced."""
-    ends = np.concatenate([np.zeros((1, 6), np.int64), np.cumsum(flat.counts, axis=0)])
-    pieces: list[Flat] = []
-    last = 0
-    for tile, part in zip([*tiles, len(flat.counts)], [*fresh, None], strict=True):
-        low, high = ends[last], ends[tile]
-        arrays: list[Any] = [flat[at][low[k] : high[k]] for at, k in enumerate(_COUNT, 1)]
-        pieces.append(Flat(flat.counts[last:tile], *arrays))
-        if part is not None:
-            pieces.append(part)
-        last = tile + 1
-    return concatenate(pieces)
-
-
-def stitch(flat: Flat, grid: TileGrid) -> _stitch_kernels.Stitched:
-    """All tiles as one mesh."""
-    counts = flat.counts
-    bases = np.concatenate([np.zeros((1, 6), np.int64), np.cumsum(counts, axis=0)])
-    offsets = np.zeros(len(flat.kinds) + 1, np.int64)
-    np.cumsum(flat.polygons[:, 0], out=offsets[1:])
-    edges = flat.edges
-    vertex_base = np.repeat(bases[:-1, 0], counts[:, 2])
-    polygon_base = np.repeat(bases[:-1, 1], counts[:, 2])
-    doors = flat.doors.copy()
-    doors[:, 6] += np.repeat(bases[:-1, 2], counts[:, 3]).astype(np.int32)
-    parts = _stitch_kernels.Parts(
-        np.ascontiguousarray(flat.lattice[:, 0]),
-        np.ascontiguousarray(flat.lattice[:, 1]),
-        flat.heights,
-        offsets,
-        (edges[:, 0] + vertex_base).astype(np.int32),
-        np.where(edges[:, 1] >= 0, edges[:, 1] + polygon_base, -1).astype(np.int32),
-        flat.kinds,
-        doors,
-        bases[:, 3].copy(),
-    )
-    return _stitch_kernels.Stitched(*_stitch_kernels.stitch(parts, grid.columns, grid.rows))
-
-
 def build_tiles(
     triangles: Triangles,
     grid: TileGrid,
@@ -277,7 +167,7 @@ def build_tiles(
             built = None
             if mine.size:
                 built = build_tile(triangles, mine, grid.frame(wanted[at]), grid.border, agent, settings, clock)
-            parts.append(_flatten(built))
+            parts.append(flatten(built))
         done[first // chunk] = concatenate(parts)
 
     def tell(count: int) -> None:
@@ -302,17 +192,30 @@ def _sort_triangles(
         chosen = np.empty(starts[-1], np.int32)
         _field_kernels.sort_to_tiles(*triangles[:2], *where, starts.copy(), chosen)
         return starts, chosen
-    lists = []
-    for tile in wanted:
-        found = np.empty(1024, np.int32)
-        count = _field_kernels.choose(*triangles[:2], grid.frame(tile), found)
-        if count > found.size:
-            found = np.empty(count, np.int32)
-            _field_kernels.choose(*triangles[:2], grid.frame(tile), found)
-        lists.append(found[:count])
+    # Once through all triangles for all wanted tiles together, then through what is left for each.
+    frames = [grid.frame(tile) for tile in wanted]
+    x, y = min(frame.first_x for frame in frames), min(frame.first_y for frame in frames)
+    around = frames[0]._replace(
+        first_x=x,
+        first_y=y,
+        width=max(frame.first_x + frame.width for frame in frames) - x,
+        depth=max(frame.first_y + frame.depth for frame in frames) - y,
+    )
+    near = _choose(triangles, np.empty(0, np.int32), around)
+    lists = [_choose(triangles, near, frame) if near.size else near for frame in frames]
     return np.concatenate([[0], np.cumsum([part.size for part in lists])]), np.concatenate(
         [np.empty(0, np.int32), *lists]
     )
+
+
+def _choose(triangles: Triangles, among: NDArray[np.int32], frame: Frame) -> NDArray[np.int32]:
+    """The triangles (of all, where `among` is empty) whose boxes reach into a frame."""
+    found = np.empty(1024, np.int32)
+    count = _field_kernels.choose(*triangles[:2], among, frame, found)
+    if count > found.size:
+        found = np.empty(count, np.int32)
+        _field_kernels.choose(*triangles[:2], among, frame, found)
+    return found[:count]
 
 
 def check_bounds(bounds: ArrayLike) -> NDArray[np.float64]:

@@ -1,0 +1,103 @@
+# mypy: ignore-errors
+"""Arrays of a mesh carried over to a mesh that differs in a few tiles: numbers move by as much as their tile does."""
+
+import numpy as np
+
+from wayfold._jit import inline, kernel
+
+
+@inline
+def _run(starts, number):
+    """The run that a number belongs to."""
+    low, high = 0, starts.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if starts[middle] <= number:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def carry(values, starts, shifts, run, out):
+    """Old numbers as new ones; -1 stays.
+
+    Numbers from ``starts[r]`` to ``starts[r + 1] - 1`` move by ``shifts[r]``; most of `values` are of run `run`.
+    """
+    low, high, shift = starts[run], starts[run + 1], shifts[run]
+    for at in range(values.size):
+        value = values[at]
+        if low <= value < high:
+            out[at] = value + shift
+        elif value < 0:
+            out[at] = value
+        else:
+            out[at] = value + shifts[_run(starts, value)]
+
+
+@kernel
+def carry_cells(offsets, polygons, starts, shifts, gone, window, columns, slots, fresh, out_offsets, out_polygons):
+    """The spatial index with the polygons of some runs taken out and fresh ones put in; ascending within each cell.
+
+    Parameters
+    ----------
+    offsets, polygons :
+        The old index.
+    starts, shifts :
+        As for `carry`, of polygons.
+    gone : (runs,) uint8
+        1 where the old polygons of a run are taken out.
+    window : (4,) int64
+        First and last column and row of cells where polygons go or come.
+    slots : (cells + 1,) int64
+        Where the fresh polygons of each cell begin in `fresh`; looked at only inside the window.
+    out_polygons : (k,) int32
+        Has room for all old and fresh entries. Returns how many there are.
+    """
+    used = 0
+    run = 0
+    for cell in range(offsets.size - 1):
+        out_offsets[cell] = used
+        first, last = offsets[cell], offsets[cell + 1]
+        x, y = cell % columns, cell // columns
+        if not (window[0] <= x <= window[1] and window[2] <= y <= window[3]):
+            for k in range(first, last):
+                polygon = polygons[k]
+                if not starts[run] <= polygon < starts[run + 1]:
+                    run = _run(starts, polygon)
+                out_polygons[used] = polygon + shifts[run]
+                used += 1
+            continue
+        at, end = slots[cell], slots[cell + 1]
+        for k in range(first, last):
+            polygon = polygons[k]
+            run = _run(starts, polygon)
+            if gone[run]:
+                continue
+            moved = polygon + shifts[run]
+            while at < end and fresh[at] < moved:
+                out_polygons[used] = fresh[at]
+                used += 1
+                at += 1
+            out_polygons[used] = moved
+            used += 1
+        while at < end:
+            out_polygons[used] = fresh[at]
+            used += 1
+            at += 1
+    out_offsets[offsets.size - 1] = used
+    return used
+
+
+@kernel
+def cell_window(ground, first, last, cells, window):
+    """Widen a window of cells so that it holds the boxes of the polygons `first` to `last` - 1."""
+    for polygon in range(first, last):
+        for k in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
+            vertex = ground.corners[k]
+            column = int(min(2e9, max(-2e9, np.floor((ground.vertices[vertex, 0] - cells.x) / cells.size))))
+            row = int(min(2e9, max(-2e9, np.floor((ground.vertices[vertex, 1] - cells.y) / cells.size))))
+            column, row = min(cells.columns - 1, max(0, column)), min(cells.rows - 1, max(0, row))
+            window[0], window[1] = min(window[0], column), max(window[1], column)
+            window[2], window[3] = min(window[2], row), max(window[3], row)

@@ -1,0 +1,160 @@
+"""What follows from the polygons of a mesh alone: twin edges, portals, areas, components, the spatial index.
+
+Each part is made on first use. A rebuild hands on the parts that the old mesh had, changed where the mesh changed.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.graph import _kernels as graph_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
+from wayfold.navmesh._corridor_kernels import Portals
+from wayfold.navmesh._ground_kernels import Cells, Ground
+from wayfold.navmesh._interval_kernels import Plane
+
+_MOST_CELLS = 1 << 22
+ALL_OPEN = np.zeros(256, np.uint8)
+
+
+class Layout:
+    """A mesh without links, and what is derived from it.
+
+    Parameters
+    ----------
+    ground : Ground
+        Vertices, polygons, neighbours and surfaces.
+    kinds : (p,) uint8 array
+        Kind of area of each polygon.
+    """
+
+    def __init__(self, ground: Ground, kinds: NDArray[np.uint8]) -> None:
+        self.ground = ground
+        self.kinds = kinds
+        self._planes: dict[bytes, Plane] = {}
+
+    @property
+    def num_polygons(self) -> int:
+        """Number of polygons."""
+        return len(self.ground.offsets) - 1
+
+    @cached_property
+    def owners(self) -> NDArray[np.int32]:
+        """Polygon of each edge."""
+        return np.repeat(np.arange(self.num_polygons, dtype=np.int32), np.diff(self.ground.offsets))
+
+    @cached_property
+    def nexts(self) -> NDArray[np.int32]:
+        """The edge after each edge, around its polygon."""
+        nexts = np.arange(1, len(self.ground.corners) + 1, dtype=np.int32)
+        nexts[self.ground.offsets[1:] - 1] = self.ground.offsets[:-1]
+        return nexts
+
+    @cached_property
+    def twins(self) -> NDArray[np.int32]:
+        """The same edge in the polygon beyond each edge, -1 at walls."""
+        ground = self.ground
+        twins = np.empty(len(ground.corners), np.int32)
+        _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, self.num_polygons, twins)
+        return twins
+
+    @cached_property
+    def portals(self) -> Portals:
+        """Edges that polygons share."""
+        portals = number_portals(self.ground, self.twins)
+        count = len(portals.edges)
+        ground = self.ground
+        _corridor_kernels.portal_middles(
+            ground.vertices, ground.corners, self.twins, portals.edges, 0, count, portals.middles
+        )
+        return portals
+
+    @cached_property
+    def areas(self) -> NDArray[np.float64]:
+        """Area of each polygon seen from above, square metres."""
+        areas = np.empty(self.num_polygons)
+        _ground_kernels.areas(self.ground, 0, self.num_polygons, areas)
+        return areas
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Component of each polygon, from 0 in the order of their lowest polygons."""
+        return join(self.ground.offsets, self.ground.neighbours)
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The spatial index."""
+        ground = self.ground
+        low, high = ground.vertices[:, :2].min(axis=0), ground.vertices[:, :2].max(axis=0)
+        width, depth = (float(side) for side in high - low)
+        # About as many cells as polygons: most cells then hold a few.
+        count = min(_MOST_CELLS, 2 * self.num_polygons)
+        size = max(np.sqrt(width * depth / count), max(width, depth) / _MOST_CELLS, 1e-9)
+        columns, rows = int(width // size) + 1, int(depth // size) + 1
+        counts = np.zeros(columns * rows, np.int64)
+        empty = Cells(float(low[0]), float(low[1]), float(size), columns, rows, counts, np.empty(0, np.int32))
+        everything = np.arange(self.num_polygons, dtype=np.int32)
+        _ground_kernels.fill_cells(ground, empty, everything, counts, empty.polygons)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        polygons = np.empty(offsets[-1], np.int32)
+        _ground_kernels.fill_cells(ground, empty, everything, offsets[:-1].copy(), polygons)
+        return empty._replace(offsets=offsets, polygons=polygons)
+
+    @cached_property
+    def turns(self) -> NDArray[np.uint8]:
+        """1 for each vertex where a shortest path may turn."""
+        return self._turns(self.ground.neighbours)
+
+    def _turns(self, ahead: NDArray[np.int32]) -> NDArray[np.uint8]:
+        ground = self.ground
+        count = len(ground.vertices)
+        turns = np.empty(count, np.uint8)
+        _interval_kernels.turning_points(
+            ground.vertices, ground.offsets, ground.corners, ahead, 0, self.num_polygons,
+            np.zeros(count), np.zeros(count, np.uint8), turns,
+        )  # fmt: skip
+        return turns
+
+    @cached_property
+    def exits(self) -> NDArray[np.int32]:
+        """Number of edges of each polygon with something beyond."""
+        return np.diff(self.portals.rows).astype(np.int32)
+
+    def plane(self, closed: NDArray[np.uint8]) -> Plane:
+        """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
+        key = closed.tobytes()
+        plane = self._planes.get(key)
+        if plane is None:
+            ground, ahead, turns, exits = self.ground, self.ground.neighbours, self.turns, self.exits
+            if closed.any():
+                shut = closed[self.kinds] != 0
+                ahead = np.where((ahead >= 0) & ~shut[ahead], ahead, -1).astype(np.int32)
+                turns = self._turns(ahead)
+                exits = np.add.reduceat(ahead >= 0, ground.offsets[:-1], dtype=np.int32)
+            plane = Plane(ground.vertices, ground.offsets, ground.corners, ahead, self.twins, turns, exits)
+            self._planes[key] = plane
+        return plane
+
+
+def number_portals(ground: Ground, twins: NDArray[np.int32]) -> Portals:
+    """The portals of a mesh, their middles not yet filled in."""
+    count = int(np.count_nonzero(twins >= 0)) // 2
+    portals = Portals(
+        np.empty(len(ground.offsets), np.int64),
+        np.empty(2 * count, np.int32),
+        np.empty(count, np.int32),
+        np.empty((count, 2), np.int32),
+        np.empty((count, 3), np.float32),
+    )
+    _corridor_kernels.number_portals(ground.offsets, ground.neighbours, twins, *portals[:4])
+    return portals
+
+
+def join(offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The component of each polygon."""
+    labels = np.empty(len(offsets) - 1, np.int32)
+    graph_kernels.label_components(_corridor_kernels.PolygonSpace(offsets, neighbours), labels)
+    return labels
