@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
 from wayfold import Agent
-from wayfold.navmesh import _compact_kernels, _contour_kernels, _field_kernels, pipeline
+from wayfold.navmesh import _compact_kernels, _field_kernels, _trace_kernels, pipeline
 from wayfold.navmesh.pipeline import Frame, Triangles
 from wayfold.navmesh.settings import AgentVoxels, Settings
 
@@ -241,7 +241,7 @@ def test_simplified_rims_stay_within_the_error_of_the_voxels():
 def test_tracing_visits_every_boundary_edge_once():
     region = np.array([1, 1, 2], np.int32)
     links = np.array([[-1, -1, 1, -1], [0, -1, 2, -1], [1, -1, -1, -1]], np.int32)
-    loops, edge_at = _contour_kernels.trace(links, region)
+    loops, edge_at = _trace_kernels.trace(links, region)
     assert loops.span.size == 6 + 4
     assert sorted(edge_at[edge_at >= 0].tolist()) == list(range(10))
     assert loops.label[edge_at[1, 2]] == 2

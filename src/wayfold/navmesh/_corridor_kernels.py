@@ -27,7 +27,8 @@ class Links(NamedTuple):
 class Portals(NamedTuple):
     """The portals of a mesh, numbered by their edge in the polygon with the lower number."""
 
-    rows: np.ndarray  # (p + 1,) int64
+    firsts: np.ndarray  # (p + 1,) int64, first portal numbered by an edge of each polygon
+    rows: np.ndarray  # (p + 1,) int64, first door of each polygon
     doors: np.ndarray  # (2 k,) int32, portals of each polygon, in the order of its edges
     edges: np.ndarray  # (k,) int32, edge of the lower polygon
     sides: np.ndarray  # (k, 2) int32, the lower polygon and the one beyond
@@ -53,21 +54,27 @@ class PortalSpace(NamedTuple):
 
 
 @kernel
-def number_portals(offsets, neighbours, twins, rows, doors, edges, sides):
-    """Fill all of Portals but the middles; `twins` (m,) int32 is each edge's other side, -1 at walls."""
+def number_portals(ground, twins, portals):
+    """Fill in Portals; `twins` (m,) int32 is each edge's other side, -1 at walls."""
+    vertices, offsets, corners = ground.vertices, ground.offsets, ground.corners
+    firsts, rows, doors, edges = portals.firsts, portals.rows, portals.doors, portals.edges
     count, used = 0, 0
     for polygon in range(offsets.size - 1):
+        firsts[polygon] = count
         rows[polygon] = used
         for edge in range(offsets[polygon], offsets[polygon + 1]):
             twin = twins[edge]
             if twin < 0:
                 continue
-            other = neighbours[edge]
+            other = ground.neighbours[edge]
             number = count
             if edge < twin:
                 edges[count] = edge
-                sides[count, 0] = polygon
-                sides[count, 1] = other
+                portals.sides[count, 0] = polygon
+                portals.sides[count, 1] = other
+                a, b = corners[edge], corners[twin]
+                for k in range(3):
+                    portals.middles[count, k] = 0.5 * (vertices[a, k] + vertices[b, k])
                 count += 1
             else:
                 # The lower polygon has its row already: its portals to this one are few.
@@ -77,16 +84,8 @@ def number_portals(offsets, neighbours, twins, rows, doors, edges, sides):
                         break
             doors[used] = number
             used += 1
+    firsts[offsets.size - 1] = count
     rows[offsets.size - 1] = used
-
-
-@kernel
-def portal_middles(vertices, corners, twins, edges, first, last, middles):
-    """Middles of the portals `first` to `last` - 1."""
-    for portal in range(first, last):
-        a, b = corners[edges[portal]], corners[twins[edges[portal]]]
-        for k in range(3):
-            middles[portal, k] = 0.5 * (vertices[a, k] + vertices[b, k])
 
 
 @inline

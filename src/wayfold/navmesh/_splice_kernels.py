@@ -5,6 +5,8 @@ import numpy as np
 
 from wayfold._jit import inline, kernel
 
+_BLOCK = 1024
+
 
 @inline
 def _run(starts, number):
@@ -19,31 +21,44 @@ def _run(starts, number):
     return low
 
 
+@inline
+def _shift_block(values, low, high, shift, out):
+    """Move the numbers from `low` to `high`; returns how many others there are that are not -1."""
+    others = 0
+    for at in range(values.size):
+        value = values[at]
+        mine = low <= value <= high
+        out[at] = value + (shift if mine else 0)
+        others += 0 if mine or value < 0 else 1
+    return others
+
+
 @kernel
 def carry(values, starts, shifts, run, out):
     """Old numbers as new ones; -1 stays.
 
     Numbers from ``starts[r]`` to ``starts[r + 1] - 1`` move by ``shifts[r]``; most of `values` are of run `run`.
     """
-    low, high, shift = starts[run], starts[run + 1], shifts[run]
-    for at in range(values.size):
-        value = values[at]
-        if low <= value < high:
-            out[at] = value + shift
-        elif value < 0:
-            out[at] = value
-        else:
-            out[at] = value + shifts[_run(starts, value)]
+    low, high, shift = np.int32(starts[run]), np.int32(starts[run + 1] - 1), np.int32(shifts[run])
+    for first in range(0, values.size, _BLOCK):
+        last = min(first + _BLOCK, values.size)
+        # Written so that it is compiled for several numbers at a time; then again where that was wrong.
+        if _shift_block(values[first:last], low, high, shift, out[first:last]) > 0:
+            for at in range(first, last):
+                value = values[at]
+                out[at] = value if value < 0 else value + shifts[_run(starts, value)]
 
 
 @kernel
 def carry_cells(offsets, polygons, starts, shifts, gone, window, columns, slots, fresh, out_offsets, out_polygons):
-    """The spatial index with the polygons of some runs taken out and fresh ones put in; ascending within each cell.
+    """Rows of a spatial index with the polygons of some runs taken out and fresh ones put in.
+
+    Polygons stay in ascending order within each cell.
 
     Parameters
     ----------
     offsets, polygons :
-        The old index.
+        The old index; `offsets` only of the rows of cells of the window.
     starts, shifts :
         As for `carry`, of polygons.
     gone : (runs,) uint8
@@ -51,42 +66,42 @@ def carry_cells(offsets, polygons, starts, shifts, gone, window, columns, slots,
     window : (4,) int64
         First and last column and row of cells where polygons go or come.
     slots : (cells + 1,) int64
-        Where the fresh polygons of each cell begin in `fresh`; looked at only inside the window.
-    out_polygons : (k,) int32
-        Has room for all old and fresh entries. Returns how many there are.
+        Where the fresh polygons of each cell of these rows begin in `fresh`; looked at only inside the window.
+    out_offsets, out_polygons :
+        The new index, of which these rows are filled in. Returns where they end in `out_polygons`.
     """
-    used = 0
+    used = offsets[0]
     run = 0
-    for cell in range(offsets.size - 1):
-        out_offsets[cell] = used
-        first, last = offsets[cell], offsets[cell + 1]
-        x, y = cell % columns, cell // columns
-        if not (window[0] <= x <= window[1] and window[2] <= y <= window[3]):
+    for row in range((offsets.size - 1) // columns):
+        for column in range(columns):
+            cell = row * columns + column
+            out_offsets[cell] = used
+            first, last = offsets[cell], offsets[cell + 1]
+            if not window[0] <= column <= window[1]:
+                for k in range(first, last):
+                    polygon = polygons[k]
+                    if polygon < starts[run] or polygon >= starts[run + 1]:
+                        run = _run(starts, polygon)
+                    out_polygons[used] = polygon + shifts[run]
+                    used += 1
+                continue
+            at, end = slots[cell], slots[cell + 1]
             for k in range(first, last):
                 polygon = polygons[k]
-                if not starts[run] <= polygon < starts[run + 1]:
-                    run = _run(starts, polygon)
-                out_polygons[used] = polygon + shifts[run]
+                run = _run(starts, polygon)
+                if gone[run]:
+                    continue
+                moved = polygon + shifts[run]
+                while at < end and fresh[at] < moved:
+                    out_polygons[used] = fresh[at]
+                    used += 1
+                    at += 1
+                out_polygons[used] = moved
                 used += 1
-            continue
-        at, end = slots[cell], slots[cell + 1]
-        for k in range(first, last):
-            polygon = polygons[k]
-            run = _run(starts, polygon)
-            if gone[run]:
-                continue
-            moved = polygon + shifts[run]
-            while at < end and fresh[at] < moved:
+            while at < end:
                 out_polygons[used] = fresh[at]
                 used += 1
                 at += 1
-            out_polygons[used] = moved
-            used += 1
-        while at < end:
-            out_polygons[used] = fresh[at]
-            used += 1
-            at += 1
-    out_offsets[offsets.size - 1] = used
     return used
 
 

@@ -11,14 +11,14 @@ from wayfold.navmesh.navmesh import NavMesh
 
 def warm() -> None:
     """Compile the pipeline, the stitching, the searches and the questions to a mesh."""
-    corners = [(0, 0, 0), (12, 0, 0), (12, 12, 1), (0, 12, 0), (5, 5, 0), (7, 5, 0), (7, 7, 4), (5, 7, 4)]
+    corners = [(0, 0, 0), (40, 0, 0), (40, 12, 1), (0, 12, 0), (5, 5, 0), (7, 5, 0), (7, 7, 4), (5, 7, 4)]
     mesh = Mesh(corners, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
     agent = Agent(radius=0.3, climb=0.3)
-    navmesh = NavMesh.build(mesh, agent, tile_size=16, workers=1, kinds=np.ones(4, np.uint8))
-    NavMesh.build(mesh, agent, tile_size=16, workers=1)
-    navmesh.rebuild([(4, 4, 0), (8, 8, 4)], mesh, workers=1)
-    start, goal = (1.5, 1.5, 0.0), (10.5, 10.5, 0.8)
+    navmesh = NavMesh.build(mesh, agent, tile_size=12, workers=1, kinds=np.ones(4, np.uint8))
+    NavMesh.build(mesh, agent, tile_size=12, workers=1)
+    start, goal = (1.5, 1.5, 0.0), (10.5, 10.5, 0.2)
     navmesh.path(start, goal)
+    navmesh.rebuild([(1, 1, 0), (2, 2, 1)], mesh, workers=1)
     navmesh.path(start, goal, optimal=False)
     navmesh.path(start, goal, costs={1: 2.0})
     navmesh.random_points(2)

@@ -6,19 +6,20 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import cos, radians
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.agent import Agent
-from wayfold.errors import EditError, GeometryError, OffMapError, ParameterError
+from wayfold.errors import EditError, GeometryError, ParameterError
 from wayfold.geometry import Mesh
-from wayfold.navmesh import _ground_kernels, tiles
+from wayfold.navmesh import tiles
 from wayfold.navmesh.flat import Flat, Rows, concatenate, in_rows, inside, replaced
-from wayfold.navmesh.joining import EDGES, POLYGONS, join_tiles
-from wayfold.navmesh.layout import Layout, join
+from wayfold.navmesh.islands import ISLETS, Islets, Keep, find_islets, stay
+from wayfold.navmesh.joining import POLYGONS, join_tiles
+from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.pipeline import Triangles
 from wayfold.navmesh.rectangle import Rectangle
 from wayfold.navmesh.settings import AgentVoxels, Settings
@@ -26,21 +27,6 @@ from wayfold.navmesh.splicing import Splice, splice_layout
 
 _EVERY_KIND = np.empty(0, np.uint8)
 Progress = Callable[[int, int], None]
-
-
-class World(NamedTuple):
-    """All polygons that the tiles have, whether they are kept or not: what decides which islands stay."""
-
-    offsets: NDArray[np.int64]
-    """(p + 1,) first edge of each polygon."""
-    neighbours: NDArray[np.int32]
-    """(m,)."""
-    areas: NDArray[np.float64]
-    """(p,) square metres."""
-    kept: NDArray[np.bool_]
-    """(p,)."""
-    bounds: NDArray[np.int64]
-    """(tiles + 1, 2): first polygon and edge of each tile."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +37,10 @@ class Built:
     settings: Settings
     grid: tiles.TileGrid
     rows: Rows
-    keep: str | NDArray[np.float64]
-    world: World
+    keep: Keep
+    islets: Islets
+    kept: NDArray[np.bool_]
+    """(i,) which islets are kept."""
     bounds: NDArray[np.int64]
     """(tiles + 1, 5), see `Joined`."""
 
@@ -62,46 +50,16 @@ class Built:
         return AgentVoxels.of(self.agent, self.settings)
 
 
-def assemble(
-    agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: str | NDArray[np.float64]
-) -> tuple[Built, Layout]:
+def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: Keep) -> tuple[Built, Layout]:
     """The mesh of all tiles, without islands that are too small or not to be kept."""
     joined = join_tiles(concatenate(rows), grid.columns, grid.rows, grid)
     whole = Layout(joined.ground, joined.kinds)
-    labels = whole.components
-    kept = _islands(labels, whole.areas, settings, keep, whole)[labels]
-    ground = joined.ground
-    world = World(ground.offsets, ground.neighbours, whole.areas, kept, np.ascontiguousarray(joined.bounds[:, :2]))
-    chosen = joined.without(kept)
+    islets = find_islets(joined, whole.areas)
+    components = islets.components
+    kept = stay(components, islets, settings, keep, whole)[components]
+    chosen = joined.without(kept[islets.islet])
     layout = whole if chosen is joined else Layout(chosen.ground, chosen.kinds)
-    return Built(agent, settings, grid, rows, keep, world, chosen.bounds), layout
-
-
-def _islands(
-    labels: NDArray[np.int32],
-    areas: NDArray[np.float64],
-    settings: Settings,
-    keep: str | NDArray[np.float64],
-    mesh: Layout,
-) -> NDArray[np.bool_]:
-    """Which components stay: those that are large enough; of these all, the largest, or the ones with seeds."""
-    assert settings.min_region is not None
-    sizes = np.bincount(labels, weights=areas)
-    large = sizes >= 0.999 * settings.min_region
-    if isinstance(keep, str):
-        if keep == "largest":
-            large &= np.arange(len(sizes)) == (np.argmax(sizes) if len(sizes) else -1)
-        return np.asarray(large)
-    found = np.empty(len(keep), np.int32)
-    _ground_kernels.locate(mesh.ground, mesh.cells, keep, 1.0, np.inf, 0, len(keep), found, np.empty((len(keep), 3)))
-    if (found < 0).any():
-        seed = keep[int(np.argmax(found < 0))]
-        raise OffMapError(
-            f"the seed ({seed[0]:g}, {seed[1]:g}, {seed[2]:g}) is more than 1 m away from walkable ground"
-        )
-    seeded = np.zeros(len(sizes), np.bool_)
-    seeded[labels[found]] = True
-    return np.asarray(large & seeded)
+    return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), layout
 
 
 def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
@@ -139,7 +97,7 @@ def build(
     *,
     kinds: NDArray[np.uint8],
     bounds: NDArray[np.float64] | None,
-    keep: str | NDArray[np.float64],
+    keep: Keep,
     workers: int | None,
     progress: Progress | None,
 ) -> tuple[Built, Layout]:
@@ -190,7 +148,8 @@ def rebuild(
         each=True,
     )
     rows = replaced(built.rows, touched, fresh)
-    return _spliced(built, layout, rows, touched) or assemble(built.agent, built.settings, grid, rows, built.keep)
+    spliced = _spliced(built, layout, rows, touched, workers)
+    return spliced or assemble(built.agent, built.settings, grid, rows, built.keep)
 
 
 # A changed tile changes how its neighbours are cut at the common border, and so the numbers that tiles beyond refer to:
@@ -199,7 +158,9 @@ _RENEWED = 2
 _LOOKED_AT = 4
 
 
-def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tuple[Built, Layout] | None:
+def _spliced(
+    built: Built, layout: Layout, rows: Rows, touched: Rectangle, workers: int | None
+) -> tuple[Built, Layout] | None:
     """The new mesh from the old one and the tiles around those that were touched; None where that does not pay."""
     grid = built.grid
     size = grid.columns, grid.rows
@@ -210,28 +171,25 @@ def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tu
         return None
     joined = join_tiles(inside(rows, around), around.columns, around.rows, grid)
     part = Layout(joined.ground, joined.kinds)
-    old = built.world
-    splice = Splice(old.bounds, joined.bounds[:, :2], changed, around, grid.columns)
-    offsets = splice.offsets(POLYGONS, EDGES, old.offsets, joined.ground.offsets)
-    neighbours = splice.numbers(EDGES, POLYGONS, old.neighbours, joined.ground.neighbours)
-    areas = splice.plain(POLYGONS, old.areas, part.areas)
-    labels = join(offsets, neighbours)
-    stay = _islands(labels, areas, built.settings, built.keep, part)
-    kept = stay[labels]
-    world = World(offsets, neighbours, areas, kept, splice.new)
+    fresh = find_islets(joined, part.areas)
+    islets = built.islets.spliced(Splice(built.islets.bounds, fresh.bounds, changed, around, grid.columns), fresh)
+    components = islets.components
+    staying = stay(components, islets, built.settings, built.keep, part)
+    kept = staying[components]
     # Islands may have come or gone elsewhere, because of what was changed here.
-    other = _differing(built, world, touched)
+    other = _differing(built, islets, kept, touched)
     if len(other):
         touched = touched.around(other, grid.columns)
         changed, around = touched.grown(_RENEWED, *size), touched.grown(_LOOKED_AT, *size)
         if around.columns * around.rows == grid.count:
             return None
         joined = join_tiles(inside(rows, around), around.columns, around.rows, grid)
-    chosen = joined.without(_of_tiles(kept, world.bounds[:, POLYGONS], around.numbers(grid.columns)))
-    numbers = (np.cumsum(stay) - 1).astype(np.int32)
-    splice = Splice(built.bounds, chosen.bounds, changed, around, grid.columns)
-    new = splice_layout(splice, layout, chosen, numbers[labels[kept]])
-    return Built(built.agent, built.settings, grid, rows, built.keep, world, splice.new), new
+    of_polygons = kept[islets.islet]
+    chosen = joined.without(_of_tiles(of_polygons, islets.bounds[:, POLYGONS], around.numbers(grid.columns)))
+    numbers = (np.cumsum(staying) - 1).astype(np.int32)[components]
+    labels = numbers[islets.islet if of_polygons.all() else islets.islet[of_polygons]]
+    bounds, new = splice_layout(built.bounds, layout, chosen, changed, around, grid.columns, labels, workers)
+    return Built(built.agent, built.settings, grid, rows, built.keep, islets, kept, bounds), new
 
 
 def _of_tiles(values: NDArray[Any], bounds: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[Any]:
@@ -239,14 +197,14 @@ def _of_tiles(values: NDArray[Any], bounds: NDArray[np.int64], numbers: NDArray[
     return np.concatenate([values[bounds[tile] : bounds[tile + 1]] for tile in numbers.tolist()])
 
 
-def _differing(built: Built, world: World, touched: Rectangle) -> NDArray[np.int64]:
-    """Tiles outside a rectangle in which a polygon is kept that was not kept before, or the other way round."""
-    old, new = built.world.bounds[:, POLYGONS], world.bounds[:, POLYGONS]
+def _differing(built: Built, islets: Islets, kept: NDArray[np.bool_], touched: Rectangle) -> NDArray[np.int64]:
+    """Tiles outside a rectangle in which an islet is kept that was not kept before, or the other way round."""
+    old, new = built.islets.bounds[:, ISLETS], islets.bounds[:, ISLETS]
     found = [np.empty(0, np.int64)]
     at = 0
     for row in range(touched.rows + 1):
         first = (touched.y + row) * built.grid.columns + touched.x if row < touched.rows else built.grid.count
-        differ = built.world.kept[old[at] : old[first]] != world.kept[new[at] : new[first]]
+        differ = built.kept[old[at] : old[first]] != kept[new[at] : new[first]]
         found.append(np.searchsorted(new, new[at] + np.flatnonzero(differ), side="right") - 1)
         at = first + touched.columns
     return np.concatenate(found)
@@ -256,8 +214,8 @@ def to_archive(built: Built) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and facts for a `.wayfold` file."""
     flat = concatenate(built.rows)
     arrays: dict[str, NDArray[Any]] = {f"tiles/{name}": array for name, array in flat._asdict().items()}
-    arrays |= {f"world/{name}": array for name, array in built.world._asdict().items()}
-    arrays["bounds"] = built.bounds
+    arrays |= {f"islets/{name}": array for name, array in built.islets._asdict().items()}
+    arrays |= {"islets/kept": built.kept, "bounds": built.bounds}
     meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
     meta["agent"] = {**asdict(built.agent), "motions": int(built.agent.motions)}
     if not isinstance(built.keep, str):
@@ -269,15 +227,16 @@ def to_archive(built: Built) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
 def from_archive(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Built:
     """What `to_archive` stored; raises KeyError, TypeError or ValueError where it is damaged."""
     flat = Flat(*(arrays[f"tiles/{name}"] for name in Flat._fields))
-    world = World(*(arrays[f"world/{name}"] for name in World._fields))
-    for array in (*flat, *world, arrays["bounds"]):
+    islets = Islets(*(arrays[f"islets/{name}"] for name in Islets._fields))
+    kept, bounds = arrays["islets/kept"], arrays["bounds"]
+    for array in (*flat, *islets, kept, bounds):
         array.setflags(write=True)  # mapped copy-on-write; Numba compiles again for read-only arrays
     settings = dict(meta["grid"])
     settings["origin"] = tuple(settings["origin"])
     grid = tiles.TileGrid(**settings)
-    if len(flat.counts) != grid.count or len(world.bounds) != grid.count + 1 or len(arrays["bounds"]) != grid.count + 1:
+    if len(flat.counts) != grid.count or len(islets.bounds) != grid.count + 1 or len(bounds) != grid.count + 1:
         raise ValueError(f"there should be {grid.count} tiles")
     keep = arrays["tiles/seeds"] if meta["keep"] == "seeds" else meta["keep"]
     agent = Agent(**meta["agent"])
     rows = in_rows(flat, grid.columns)
-    return Built(agent, Settings(**meta["settings"]), grid, rows, keep, world, arrays["bounds"])
+    return Built(agent, Settings(**meta["settings"]), grid, rows, keep, islets, kept, bounds)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.graph import _kernels as graph_kernels
-from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels, _plane_kernels
 from wayfold.navmesh._corridor_kernels import Portals
 from wayfold.navmesh._ground_kernels import Cells, Ground
-from wayfold.navmesh._interval_kernels import Plane
+from wayfold.navmesh._plane_kernels import Plane
 
 _MOST_CELLS = 1 << 22
 ALL_OPEN = np.zeros(256, np.uint8)
@@ -58,18 +58,23 @@ class Layout:
         """The same edge in the polygon beyond each edge, -1 at walls."""
         ground = self.ground
         twins = np.empty(len(ground.corners), np.int32)
-        _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, self.num_polygons, twins)
+        _plane_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, self.num_polygons, twins)
         return twins
 
     @cached_property
     def portals(self) -> Portals:
         """Edges that polygons share."""
-        portals = number_portals(self.ground, self.twins)
-        count = len(portals.edges)
-        ground = self.ground
-        _corridor_kernels.portal_middles(
-            ground.vertices, ground.corners, self.twins, portals.edges, 0, count, portals.middles
+        ground, twins = self.ground, self.twins
+        count = int(np.count_nonzero(twins >= 0)) // 2
+        portals = Portals(
+            np.empty(len(ground.offsets), np.int64),
+            np.empty(len(ground.offsets), np.int64),
+            np.empty(2 * count, np.int32),
+            np.empty(count, np.int32),
+            np.empty((count, 2), np.int32),
+            np.empty((count, 3), np.float32),
         )
+        _corridor_kernels.number_portals(ground, twins, portals)
         return portals
 
     @cached_property
@@ -112,7 +117,7 @@ class Layout:
         ground = self.ground
         count = len(ground.vertices)
         turns = np.empty(count, np.uint8)
-        _interval_kernels.turning_points(
+        _plane_kernels.turning_points(
             ground.vertices, ground.offsets, ground.corners, ahead, 0, self.num_polygons,
             np.zeros(count), np.zeros(count, np.uint8), turns,
         )  # fmt: skip
@@ -137,20 +142,6 @@ class Layout:
             plane = Plane(ground.vertices, ground.offsets, ground.corners, ahead, self.twins, turns, exits)
             self._planes[key] = plane
         return plane
-
-
-def number_portals(ground: Ground, twins: NDArray[np.int32]) -> Portals:
-    """The portals of a mesh, their middles not yet filled in."""
-    count = int(np.count_nonzero(twins >= 0)) // 2
-    portals = Portals(
-        np.empty(len(ground.offsets), np.int64),
-        np.empty(2 * count, np.int32),
-        np.empty(count, np.int32),
-        np.empty((count, 2), np.int32),
-        np.empty((count, 3), np.float32),
-    )
-    _corridor_kernels.number_portals(ground.offsets, ground.neighbours, twins, *portals[:4])
-    return portals
 
 
 def join(offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -20,9 +20,9 @@ from wayfold.errors import EditError, FormatError, ParameterError, WayfoldError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, searcher
 from wayfold.navmesh import building, polygons, queries
-from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh.layout import Layout
+from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
@@ -311,7 +311,7 @@ class NavMesh(Places):
             gap = float(np.linalg.norm(places[1] - places[0]))
             price = gap if cost is None else _check.number(cost, "cost", low=0.0)
             asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
-            self._now = self._linked(Version(now.state, now.built, asked))
+            self._now = linked(Version(now.state, now.built, asked))
 
     def clear_links(self) -> None:
         """Remove all links."""
@@ -351,7 +351,7 @@ class NavMesh(Places):
                 raise EditError("only a mesh that NavMesh.build made can be rebuilt")
             areas = building.check_kinds(mesh, kinds)
             built, layout = building.rebuild(now.built, now.state.layout, box, mesh, areas, workers)
-            self._now = self._linked(Version(State(layout), built, now.asked))
+            self._now = linked(Version(State(layout, before=now.state), built, now.asked))
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -380,7 +380,7 @@ class NavMesh(Places):
             built = building.from_archive(arrays, archive.meta) if "grid" in archive.meta else None
             result = cls(ground, arrays["kinds"], agent=None if built is None else built.agent)
             asked = tuple((row[:3].copy(), row[3:6].copy(), float(row[6]), bool(row[7])) for row in arrays["links"])
-            result._now = result._linked(Version(result._now.state, built, asked))
+            result._now = linked(Version(result._now.state, built, asked))
         except (KeyError, TypeError, ValueError) as error:
             text = str(error) if isinstance(error, WayfoldError) else f"{type(error).__name__}: {error}"
             raise FormatError(f"not a whole navigation mesh: {text}", file) from None
@@ -391,32 +391,3 @@ class NavMesh(Places):
         from wayfold.navmesh import files
 
         files.write(self._now.state, file, version)
-
-    # --- inside ----------------------------------------------------------------------------------------------------
-
-    def _linked(self, version: Version) -> Version:
-        """The version with its links found on its mesh; those without ground at both ends are left out."""
-        state, asked = version.state, version.asked
-        if not asked or not state.num_polygons:
-            return version._replace(asked=() if not state.num_polygons else asked)
-        ends = np.array([[a, b] for a, b, _, _ in asked]).reshape(-1, 3)
-        found, places, _ = self._locate(version, ends, None, None)
-        pairs, spots = found.reshape(-1, 2), places.reshape(-1, 2, 3)
-        there = (pairs >= 0).all(axis=1)
-        rows = []
-        for at in np.flatnonzero(there).tolist():
-            _, _, cost, one_way = asked[at]
-            rows.append((pairs[at, 0], pairs[at, 1], spots[at, 0], spots[at, 1], cost))
-            if not one_way:
-                rows.append((pairs[at, 1], pairs[at, 0], spots[at, 1], spots[at, 0], cost))
-        rows.sort(key=lambda row: int(row[0]))
-        counts = np.bincount([row[0] for row in rows], minlength=state.num_polygons) if rows else 0
-        links = Links(
-            np.concatenate([[0], np.cumsum(np.broadcast_to(counts, state.num_polygons))]).astype(np.int64),
-            np.array([row[2] for row in rows]).reshape(-1, 3),
-            np.array([row[3] for row in rows]).reshape(-1, 3),
-            np.array([row[1] for row in rows], np.int32),
-            np.array([row[4] for row in rows], np.float64),
-        )
-        kept = tuple(asked[at] for at in np.flatnonzero(there).tolist())
-        return Version(state.with_links(links), version.built, kept)

@@ -22,6 +22,8 @@ from wayfold.navmesh import (
     _field_kernels,
     _polygon_kernels,
     _region_kernels,
+    _tile_kernels,
+    _trace_kernels,
 )
 from wayfold.navmesh.settings import AgentVoxels, Settings
 
@@ -45,7 +47,7 @@ class Triangles(NamedTuple):
 class Contours(NamedTuple):
     """Simplified rims as `polygons` takes them."""
 
-    loops: _contour_kernels.Loops
+    loops: _trace_kernels.Loops
     edge_at: NDArray[np.int32]
     corners: _contour_kernels.Corners
     keep: NDArray[np.uint8]
@@ -92,7 +94,7 @@ def regions(
     _region_kernels.drop_small_regions(space, region, count, settings.cells(settings.min_region))
     small = settings.cells(settings.merge_region)
     for _ in range(_MOST_MERGES):
-        loops, _ = _contour_kernels.trace(space.links, region)
+        loops, _ = _trace_kernels.trace(space.links, region)
         if _region_kernels.merge_regions(space, region, loops, count, small) == 0:
             break
     return region, columns
@@ -107,7 +109,7 @@ def contours(
     settings: Settings,
 ) -> Contours:
     """Step 4: the rims of all regions, simplified so that neighbours fit together."""
-    loops, edge_at = _contour_kernels.trace(space.links, region)
+    loops, edge_at = _trace_kernels.trace(space.links, region)
     corners, keep = _contour_kernels.join_corners(loops, edge_at, space.links, space.floor, columns, frame.width)
     outline = _contour_kernels.outlines(loops, corners, region)
     _contour_kernels.simplify(loops, corners, keep, settings.max_error, settings.max_edge / settings.cell_size)
@@ -117,11 +119,11 @@ def contours(
 
 def polygons(
     rims: Contours, space: _compact_kernels.Open, region: NDArray[np.int32], frame: Frame, settings: Settings
-) -> tuple[_polygon_kernels.Mesh, _detail_kernels.Detail]:
+) -> tuple[_tile_kernels.Mesh, _detail_kernels.Detail]:
     """Step 5: the tile's convex polygons, and the surfaces that follow the ground between their corners."""
     loops, edge_at, corners, keep, outline = rims
     pieces, _ = _polygon_kernels.polygonise(loops, corners, keep, outline, region, settings.max_corners)
-    mesh = _polygon_kernels.tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame)
+    mesh = _tile_kernels.tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame)
     detail = _detail_kernels.detail_surfaces(mesh, pieces.region, space, region, frame, settings.detail_error)
     return mesh, detail
 
@@ -134,7 +136,7 @@ def build_tile(
     agent: AgentVoxels,
     settings: Settings,
     clock: Callable[[str], None] | None = None,
-) -> tuple[_polygon_kernels.Mesh, _detail_kernels.Detail] | None:
+) -> tuple[_tile_kernels.Mesh, _detail_kernels.Detail] | None:
     """All five steps for one tile; None where there is nothing to stand on. `clock` is told the end of each step."""
     tell = clock or _nothing
     field = heightfield(triangles, chosen, frame, agent)

@@ -64,12 +64,12 @@ class Places:
         (q,) int32 array, or an int for one point
             -1 where there is no polygon.
         """
-        found, _, single = self._locate(self._now, points, tolerance, reach)
+        found, _, single = find(self._now, points, tolerance, reach)
         return int(found[0]) if single else found
 
     def project(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Points:
         """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
-        found, places, single = self._locate(self._now, points, tolerance, reach)
+        found, places, single = find(self._now, points, tolerance, reach)
         places[found < 0] = np.nan
         return np.asarray(places[0]) if single else places
 
@@ -152,46 +152,6 @@ class Places:
         _ground_kernels.heights(state.ground, np.array([polygon], np.int32), point)
         return np.asarray(point[0])
 
-    def _locate(
-        self, now: Version, points: ArrayLike, tolerance: float | None, reach: float | None
-    ) -> tuple[NDArray[np.int32], Points, bool]:
-        try:
-            array = np.asarray(points, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError("points must be numbers of shape (q, 2) or (q, 3)") from None
-        single = array.ndim == 1
-        array = np.atleast_2d(array)
-        if array.ndim != 2 or array.shape[1] not in (2, 3):
-            raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-        if not np.isfinite(array[:, :2]).all():
-            raise ParameterError("points must be finite")
-        if array.shape[1] == 2:
-            array = np.column_stack([array, np.full(len(array), np.nan)])
-        aside, above = self._tolerances(now)
-        if tolerance is not None:
-            aside = _check.number(tolerance, "tolerance", low=0.0)
-        if reach is not None:
-            above = np.inf if reach == np.inf else _check.number(reach, "reach", low=0.0)
-        found = np.full(len(array), -1, np.int32)
-        places = np.full((len(array), 3), np.nan)
-        state = now.state
-        where = np.ascontiguousarray(array)
-        if state.num_polygons:
-            cells = state.layout.cells
-
-            def work(first: int, last: int) -> None:
-                _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
-
-            run_chunks(work, len(where), chunk=4096)
-        return found, places, single
-
-    @staticmethod
-    def _tolerances(now: Version) -> tuple[float, float]:
-        if now.built is None:
-            return 0.0, np.inf
-        agent, settings = now.built.agent, now.built.settings
-        return agent.radius + settings.cell_size, max(agent.height, agent.climb)
-
     def _ends(self, now: Version, points: Points, *names: str) -> tuple[NDArray[np.int32], Points]:
         """Polygons and places of points that must be on the mesh."""
         state = now.state
@@ -200,13 +160,55 @@ class Places:
             raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
-                state.ground, state.layout.cells, points, *self._tolerances(now), 0, len(points), found, places
+                state.ground, state.layout.cells, points, *_tolerances(now), 0, len(points), found, places
             )
         if found.min() < 0:
             at = int(np.argmax(found < 0))
             where = ", ".join(f"{value:g}" for value in np.asarray(points)[at] if np.isfinite(value))
             raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
         return found, places
+
+
+def find(
+    now: Version, points: ArrayLike, tolerance: float | None, reach: float | None
+) -> tuple[NDArray[np.int32], Points, bool]:
+    """The polygon and the place of each point, as `Places.locate` says, and whether it was one point alone."""
+    try:
+        array = np.asarray(points, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("points must be numbers of shape (q, 2) or (q, 3)") from None
+    single = array.ndim == 1
+    array = np.atleast_2d(array)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
+    if not np.isfinite(array[:, :2]).all():
+        raise ParameterError("points must be finite")
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.full(len(array), np.nan)])
+    aside, above = _tolerances(now)
+    if tolerance is not None:
+        aside = _check.number(tolerance, "tolerance", low=0.0)
+    if reach is not None:
+        above = np.inf if reach == np.inf else _check.number(reach, "reach", low=0.0)
+    found = np.full(len(array), -1, np.int32)
+    places = np.full((len(array), 3), np.nan)
+    state = now.state
+    where = np.ascontiguousarray(array)
+    if state.num_polygons:
+        cells = state.layout.cells
+
+        def work(first: int, last: int) -> None:
+            _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
+
+        run_chunks(work, len(where), chunk=4096)
+    return found, places, single
+
+
+def _tolerances(now: Version) -> tuple[float, float]:
+    if now.built is None:
+        return 0.0, np.inf
+    agent, settings = now.built.agent, now.built.settings
+    return agent.radius + settings.cell_size, max(agent.height, agent.climb)
 
 
 def points_of(*points: ArrayLike) -> Points:

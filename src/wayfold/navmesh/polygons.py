@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.navmesh import _interval_kernels
+from wayfold.navmesh import _plane_kernels
 from wayfold.navmesh._ground_kernels import Ground
 
 _FLAT = 1e-9  # sine of an angle by which a corner may be dented: rounding of coordinates
@@ -149,5 +149,5 @@ def check_ground(ground: Ground, kinds: NDArray[Any]) -> None:
         if array.size and (array.min() < low or array.max() >= high):
             raise GeometryError(f"{name} must be from {low} to {high - 1}")
     twins = np.empty(edges, np.int32)
-    if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
+    if _plane_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
         raise GeometryError("neighbours must name each other across the same edge")

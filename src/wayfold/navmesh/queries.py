@@ -51,7 +51,7 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
     )
     size = len(portals.edges)
     scale = link_scale(state, rates.lowest)
-    workspaces = state.workspaces
+    workspaces = state.scratch.workspaces
     borrowed, status, end, settled = searcher.run(
         workspaces,
         lambda borrowed: graph_kernels.search(
@@ -122,17 +122,17 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
     if rates.lowest != 1.0:
         links = links._replace(costs=links.costs / rates.lowest)
     scale = min(1.0, link_scale(state, rates.lowest) / rates.lowest)
-    scratch = state.take_pool()
+    borrowed = state.scratch.take()
     while True:
-        pool, heap, roots = scratch
+        pool, heap, roots = borrowed
         status, end, cost, expanded = _interval_kernels.search_intervals(
             plane, links, pool, heap, roots, first, start[0], start[1], last, goal[0], goal[1], scale, budget
         )
         if status != _interval_kernels.POOL_FULL:
             break
-        scratch = state.larger_pool(scratch)
+        borrowed = state.scratch.larger(borrowed)
     if end < 0:
-        state.give_pool(scratch)
+        state.scratch.give(borrowed)
         return Path(_STATUS[status], expanded=expanded)
     corners, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
     while True:
@@ -153,6 +153,6 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
             _ground_kernels.heights(state.ground, pool.polygon[node : node + 1], bend[None])
             points.append(bend)
     points.append(goal)
-    state.give_pool(scratch)
+    state.scratch.give(borrowed)
     nodes = polygons[:passed][::-1].copy()
     return Path(Status.FOUND, distinct(points), nodes=nodes, cost=rates.lowest * float(cost), expanded=expanded)

@@ -6,18 +6,22 @@ what a rebuild costs then; nothing is stitched, sorted or searched again outside
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._threads import run_chunks
 from wayfold.navmesh import _ground_kernels, _splice_kernels
+from wayfold.navmesh._corridor_kernels import Portals
 from wayfold.navmesh._ground_kernels import Cells, Ground
 from wayfold.navmesh.joining import EDGES, POINTS, POLYGONS, TRIANGLES, VERTICES, Joined
-from wayfold.navmesh.layout import Layout, number_portals
+from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.rectangle import Rectangle
 
 Counts = NDArray[np.int64]
+PORTALS, DOORS = 5, 6
 
 
 class Splice:
@@ -57,7 +61,7 @@ class Splice:
         self.stretches.append((at, len(old) - 1, -1))
         # Runs of numbers that move by the same amount: carried stretches, and each changed tile on its own.
         cuts = [0]
-        gone = []
+        gone: list[int] = []
         self._run_of: dict[int, int] = {}
         for first, last, source in self.stretches:
             if source < 0:
@@ -123,60 +127,72 @@ class Splice:
     def _fresh(self, what: int, fresh: NDArray[Any], first: int, last: int, source: int) -> NDArray[Any]:
         return fresh[self.fresh[source, what] : self.fresh[source + last - first, what]]
 
-    def ranges(self, what: int) -> list[tuple[int, int]]:
-        """Which new items were not carried over."""
-        return [(int(self.new[a, what]), int(self.new[b, what])) for a, b, source in self.stretches if source >= 0]
 
-
-def splice_ground(splice: Splice, old: Ground, fresh: Ground) -> Ground:
-    """The arrays of the new mesh."""
-    return Ground(
-        splice.plain(VERTICES, old.vertices, fresh.vertices),
-        splice.offsets(POLYGONS, EDGES, old.offsets, fresh.offsets),
-        splice.numbers(EDGES, VERTICES, old.corners, fresh.corners),
-        splice.numbers(EDGES, POLYGONS, old.neighbours, fresh.neighbours),
-        splice.plain(POINTS, old.surface_points, fresh.surface_points),
-        splice.offsets(POLYGONS, TRIANGLES, old.surface_offsets, fresh.surface_offsets),
-        splice.numbers(TRIANGLES, POINTS, old.surface_triangles, fresh.surface_triangles),
-    )
-
-
-def splice_layout(splice: Splice, old: Layout, fresh: Joined, components: NDArray[np.int32]) -> Layout:
-    """The new mesh, with everything that the old one had already derived."""
+def splice_layout(
+    bounds: Counts,
+    old: Layout,
+    fresh: Joined,
+    changed: Rectangle,
+    around: Rectangle,
+    columns: int,
+    components: NDArray[np.int32],
+    workers: int | None,
+) -> tuple[Counts, Layout]:
+    """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
     part = Layout(fresh.ground, fresh.kinds)
-    new = Layout(splice_ground(splice, old.ground, fresh.ground), splice.plain(POLYGONS, old.kinds, fresh.kinds))
-    made: dict[str, Any] = {"components": components}
     had = old.__dict__
-    if "areas" in had:
-        made["areas"] = splice.plain(POLYGONS, old.areas, part.areas)
-    if "twins" in had:
-        made["twins"] = splice.numbers(EDGES, EDGES, old.twins, part.twins)
+    firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
-        made["portals"] = number_portals(new.ground, made["twins"])
-        _carry_middles(splice, old, made["portals"].edges, made["portals"].middles, part)
+        for layout, columns_ in ((old, firsts), (part, freshest)):
+            polygons = columns_[0][:, POLYGONS]
+            columns_ += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
+    splice = Splice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
+    before, after = old.ground, fresh.ground
+    jobs: dict[str, Callable[[], Any]] = {
+        "vertices": lambda: splice.plain(VERTICES, before.vertices, after.vertices),
+        "offsets": lambda: splice.offsets(POLYGONS, EDGES, before.offsets, after.offsets),
+        "corners": lambda: splice.numbers(EDGES, VERTICES, before.corners, after.corners),
+        "neighbours": lambda: splice.numbers(EDGES, POLYGONS, before.neighbours, after.neighbours),
+        "surface_points": lambda: splice.plain(POINTS, before.surface_points, after.surface_points),
+        "surface_offsets": lambda: splice.offsets(POLYGONS, TRIANGLES, before.surface_offsets, after.surface_offsets),
+        "surface_triangles": lambda: splice.numbers(
+            TRIANGLES, POINTS, before.surface_triangles, after.surface_triangles
+        ),
+        "kinds": lambda: splice.plain(POLYGONS, old.kinds, fresh.kinds),
+    }
+    if "areas" in had:
+        jobs["areas"] = lambda: splice.plain(POLYGONS, old.areas, part.areas)
+    if "twins" in had:
+        jobs["twins"] = lambda: splice.numbers(EDGES, EDGES, old.twins, part.twins)
     if "turns" in had:
-        made["turns"] = splice.plain(VERTICES, old.turns, part.turns)
+        jobs["turns"] = lambda: splice.plain(VERTICES, old.turns, part.turns)
+    if "portals" in had:
+        one, two = old.portals, part.portals
+        jobs["firsts"] = lambda: splice.offsets(POLYGONS, PORTALS, one.firsts, two.firsts)
+        jobs["rows"] = lambda: splice.offsets(POLYGONS, DOORS, one.rows, two.rows)
+        jobs["doors"] = lambda: splice.numbers(DOORS, PORTALS, one.doors, two.doors)
+        jobs["edges"] = lambda: splice.numbers(PORTALS, EDGES, one.edges, two.edges)
+        jobs["sides"] = lambda: splice.numbers(PORTALS, POLYGONS, one.sides, two.sides)
+        jobs["middles"] = lambda: splice.plain(PORTALS, one.middles, two.middles)
     if "cells" in had:
-        made["cells"] = _carry_cells(splice, old, new)
-    new.__dict__.update(made)
-    return new
+        jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
+    names = list(jobs)
+    done: dict[str, Any] = {}
+
+    def work(first: int, last: int) -> None:
+        for name in names[first:last]:
+            done[name] = jobs[name]()
+
+    run_chunks(work, len(names), workers=workers, chunk=1)
+    new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"])
+    derived: dict[str, Any] = {name: done[name] for name in ("areas", "twins", "turns", "cells") if name in done}
+    if "portals" in had:
+        derived["portals"] = Portals(*(done[name] for name in Portals._fields))
+    new.__dict__.update(derived, components=components)
+    return np.ascontiguousarray(splice.new[:, : bounds.shape[1]]), new
 
 
-def _carry_middles(
-    splice: Splice, old: Layout, edges: NDArray[np.int32], middles: NDArray[np.float32], part: Layout
-) -> None:
-    """Middles of portals: a tile's portals follow its edges."""
-    for first, last, source in splice.stretches:
-        low, high = np.searchsorted(edges, splice.new[[first, last], EDGES])
-        if source < 0:
-            begin = int(np.searchsorted(old.portals.edges, splice.old[first, EDGES]))
-            middles[low:high] = old.portals.middles[begin : begin + high - low]
-        else:
-            begin = int(np.searchsorted(part.portals.edges, splice.fresh[source, EDGES]))
-            middles[low:high] = part.portals.middles[begin : begin + high - low]
-
-
-def _carry_cells(splice: Splice, old: Layout, new: Layout) -> Cells:
+def _carry_cells(splice: Splice, old: Layout, fresh: Ground) -> Cells:
     """The spatial index over the same grid of cells."""
     cells = old.cells
     starts, shifts = splice.starts(POLYGONS)
@@ -184,29 +200,37 @@ def _carry_cells(splice: Splice, old: Layout, new: Layout) -> Cells:
     chosen = [np.empty(0, np.int32)]
     for first, last, source in splice.stretches:
         if source >= 0:
-            low, high = splice.new[[first, last], POLYGONS].tolist()
+            low, high = splice.fresh[[source, source + last - first], POLYGONS].tolist()
             chosen.append(np.arange(low, high, dtype=np.int32))
-            _splice_kernels.cell_window(new.ground, low, high, cells, window)
-            before = splice.old[[first, last], POLYGONS].tolist()
-            _splice_kernels.cell_window(old.ground, *before, cells, window)
+            _splice_kernels.cell_window(fresh, low, high, cells, window)
+            _splice_kernels.cell_window(old.ground, *splice.old[[first, last], POLYGONS].tolist(), cells, window)
     mine = np.concatenate(chosen)
-    count = len(cells.offsets) - 1
+    if not len(mine) and window[1] < 0:
+        return cells
+    first_row, last_row = int(window[2]), int(window[3]) + 1
+    top, bottom = first_row * cells.columns, last_row * cells.columns
     # Zeroed pages that nobody looks at cost nothing: only the window is touched.
-    counts, slots, cursors = (np.zeros(count + 1, np.int64) for _ in range(3))
-    _ground_kernels.fill_cells(new.ground, cells, mine, counts, np.empty(0, np.int32))
+    counts, slots, cursors = (np.zeros(len(cells.offsets), np.int64) for _ in range(3))
+    _ground_kernels.fill_cells(fresh, cells, mine, counts, np.empty(0, np.int32))
     used = 0
-    for row in range(int(window[2]), int(window[3]) + 1):
+    for row in range(first_row, last_row):
         low, high = row * cells.columns + int(window[0]), row * cells.columns + int(window[1]) + 1
         slots[low] = used
         slots[low + 1 : high + 1] = used + np.cumsum(counts[low:high])
         used = int(slots[high])
         cursors[low:high] = slots[low:high]
-    fresh = np.empty(used, np.int32)
-    _ground_kernels.fill_cells(new.ground, cells, mine, cursors, fresh)
+    entries = np.empty(used, np.int32)
+    _ground_kernels.fill_cells(fresh, cells, mine, cursors, entries)
     polygons = np.empty(len(cells.polygons) + used, np.int32)
-    offsets = np.empty(count + 1, np.int64)
-    size = _splice_kernels.carry_cells(
-        cells.offsets, cells.polygons, starts, shifts, splice.gone, window, cells.columns, slots, fresh, offsets,
-        polygons,
+    offsets = np.empty_like(cells.offsets)
+    # Rows of cells before and after those with changes are carried over as they are.
+    head, tail = cells.polygons[: cells.offsets[top]], cells.polygons[cells.offsets[bottom] :]
+    offsets[:top] = cells.offsets[:top]
+    _splice_kernels.carry(head, starts, shifts, 0, polygons[: len(head)])
+    end = _splice_kernels.carry_cells(
+        cells.offsets[top : bottom + 1], cells.polygons, starts, shifts, splice.gone, window, cells.columns,
+        slots[top : bottom + 1], splice.world(POLYGONS)[entries], offsets[top:bottom], polygons,
     )  # fmt: skip
-    return cells._replace(offsets=offsets, polygons=polygons[:size])
+    np.add(cells.offsets[bottom:], end - cells.offsets[bottom], out=offsets[bottom:])
+    _splice_kernels.carry(tail, starts, shifts, len(shifts) - 1, polygons[end : end + len(tail)])
+    return cells._replace(offsets=offsets, polygons=polygons[: end + len(tail)])

@@ -5,7 +5,6 @@ An edit makes a new `State` and swaps one reference, so a query that runs meanwh
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -14,15 +13,12 @@ from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
-from wayfold.graph.workspace import Workspaces
 from wayfold.navmesh import _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh._interval_kernels import Heap, Plane, Pool, Roots
+from wayfold.navmesh._plane_kernels import Plane
 from wayfold.navmesh.layout import Layout
-
-_FIRST_POOL = 4096  # search nodes
-Scratch = tuple[Pool, Heap, Roots]
+from wayfold.navmesh.scratch import Scratch
 
 
 class Rates:
@@ -61,16 +57,18 @@ class State:
         The polygons and what follows from them.
     links : Links, optional
         Ways across gaps.
+    before : State, optional
+        The version that this one follows, whose search memory it takes over.
     """
 
-    def __init__(self, layout: Layout, links: Links | None = None) -> None:
+    def __init__(self, layout: Layout, links: Links | None = None, before: State | None = None) -> None:
         self.layout = layout
         self.ground: Ground = layout.ground
         self.kinds = layout.kinds
         self.links = no_links(self.num_polygons) if links is None else links
         self._rates: dict[tuple[tuple[int, float], ...], Rates] = {}
         self._planes: dict[bytes, Plane] = {}
-        self._pools: deque[Scratch] = deque()
+        self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
     @property
     def num_polygons(self) -> int:
@@ -79,7 +77,7 @@ class State:
 
     def with_links(self, links: Links) -> State:
         """The same mesh with other links."""
-        return State(self.layout, links)
+        return State(self.layout, links, self)
 
     def rates(self, costs: Mapping[int, float] | None) -> Rates:
         """What a metre costs in each kind of area: `costs` by kind, 1 for the others."""
@@ -137,9 +135,12 @@ class State:
         return np.asarray(np.unique(root, return_inverse=True)[1].astype(np.int32)[labels])
 
     @cached_property
-    def workspaces(self) -> Workspaces:
-        """Scratch of corridor searches."""
-        return Workspaces(len(self.layout.portals.edges) + 2 + len(self.links.costs))
+    def scratch(self) -> Scratch:
+        """Memory of searches: that of the mesh before, if it is large enough."""
+        nodes = len(self.layout.portals.edges) + 2 + len(self.links.costs)
+        roots = len(self.ground.vertices) + len(self.links.costs)
+        before = self._before
+        return before if before is not None and before.fits(nodes, roots) else Scratch(nodes, roots)
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
@@ -152,37 +153,6 @@ class State:
             exits = plane.exits + 2 * np.diff(self.links.offsets).astype(np.int32)
             self._planes[key] = plane._replace(exits=exits)
         return self._planes[key]
-
-    def take_pool(self) -> Scratch:
-        """Scratch of an interval search; hand it back with `give_pool`."""
-        try:
-            return self._pools.pop()
-        except IndexError:
-            count = len(self.ground.vertices) + len(self.links.costs)
-            roots = Roots(np.empty(count), np.zeros(count, np.int64), np.zeros(1, np.int64))
-            return (*_pool(_FIRST_POOL), roots)
-
-    def give_pool(self, pool: Scratch) -> None:
-        """Return scratch for reuse."""
-        self._pools.append(pool)
-
-    @staticmethod
-    def larger_pool(pool: Scratch) -> Scratch:
-        """The same scratch with room for four times as many search nodes."""
-        return (*_pool(4 * len(pool[0].parent)), pool[2])
-
-
-def _pool(capacity: int) -> tuple[Pool, Heap]:
-    pool = Pool(
-        np.empty(capacity, np.int32),
-        np.empty(capacity, np.int32),
-        np.empty(capacity, np.int32),
-        np.empty(capacity, np.int32),
-        np.empty((capacity, 2), np.int32),
-        np.empty((capacity, 7)),
-        np.empty(capacity, np.uint8),
-    )
-    return pool, Heap(np.empty(capacity), *(np.empty(capacity, np.int32) for _ in range(3)))
 
 
 def _lengths(steps: NDArray[np.float64]) -> NDArray[np.float64]:

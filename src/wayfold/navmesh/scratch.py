@@ -1,0 +1,65 @@
+"""Scratch memory of searches: borrowed for one query, returned after it, handed on when the mesh changes."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from wayfold.graph.workspace import Workspaces
+from wayfold.navmesh._interval_kernels import Heap, Pool, Roots
+
+_FIRST_POOL = 4096  # search nodes
+Borrowed = tuple[Pool, Heap, Roots]
+
+
+class Scratch:
+    """Scratch for meshes up to some size, with a little to spare so that a mesh may grow.
+
+    Parameters
+    ----------
+    nodes : int, >= 0
+        Nodes of a corridor search: portals, links and two more.
+    roots : int, >= 0
+        Places where a shortest path may turn: vertices and links.
+    """
+
+    def __init__(self, nodes: int, roots: int) -> None:
+        self.workspaces = Workspaces(nodes + nodes // 16)
+        self.roots = roots + roots // 16
+        # append and pop of a deque are atomic, so threads need no lock of ours
+        self._pools: deque[Borrowed] = deque()
+
+    def fits(self, nodes: int, roots: int) -> bool:
+        """Whether it is large enough for a mesh."""
+        return nodes <= self.workspaces.nodes and roots <= self.roots
+
+    def take(self) -> Borrowed:
+        """Scratch of an interval search; hand it back with `give`."""
+        try:
+            return self._pools.pop()
+        except IndexError:
+            roots = Roots(np.empty(self.roots), np.zeros(self.roots, np.int64), np.zeros(1, np.int64))
+            return (*_pool(_FIRST_POOL), roots)
+
+    def give(self, borrowed: Borrowed) -> None:
+        """Return scratch for reuse."""
+        self._pools.append(borrowed)
+
+    @staticmethod
+    def larger(borrowed: Borrowed) -> Borrowed:
+        """The same scratch with room for four times as many search nodes."""
+        return (*_pool(4 * len(borrowed[0].parent)), borrowed[2])
+
+
+def _pool(capacity: int) -> tuple[Pool, Heap]:
+    pool = Pool(
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.int32),
+        np.empty((capacity, 2), np.int32),
+        np.empty((capacity, 7)),
+        np.empty(capacity, np.uint8),
+    )
+    return pool, Heap(np.empty(capacity), *(np.empty(capacity, np.int32) for _ in range(3)))
