@@ -1,9 +1,13 @@
-"""Slow, obvious versions of what the navigation mesh does fast. They share no code with the package."""
+"""Slow, obvious versions of what the navigation mesh does fast. They share no code with the room `navmesh`."""
 
 from __future__ import annotations
 
 import itertools
 import math
+
+import numpy as np
+
+from wayfold.geometry import TriangleIndex
 
 EPS = 1e-9
 
@@ -121,3 +125,52 @@ def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
         for other in waiting:
             best[other] = min(best[other], best[here] + step[here][other])
     return best[1]
+
+
+def flood_fill(mesh, agent, spacing, radius):
+    """Places on a lattice where an agent of some radius can stand, and the number of the area that each is part of.
+
+    By rays and balls against the triangles, nothing else: ground under a place and around it, room above it, and steps
+    to the four places beside it that are no higher than the agent climbs.
+    """
+    index = TriangleIndex(mesh)
+    (low_x, low_y, _), (high_x, high_y, high_z) = mesh.bounds
+    x, y = np.arange(low_x + spacing / 2, high_x, spacing), np.arange(low_y + spacing / 2, high_y, spacing)
+    sky = np.array([(a, b, high_z + 1) for b in y for a in x])
+    offsets, drop, triangle = index.all_hits(sky, [0, 0, -1.0])
+    column = np.repeat(np.arange(len(sky)), np.diff(offsets))
+    places = sky[column]
+    places[:, 2] -= drop
+    feet, head = np.array([0, 0, agent.climb + radius]), np.array([0, 0, max(agent.height, agent.climb + radius)])
+    stands = mesh.normals[triangle, 2] >= math.cos(math.radians(agent.slope))
+    stands[stands] &= index.clear(places[stands] + feet, places[stands] + head, radius)
+    places, column = places[stands], column[stands]
+    beside = np.full((len(places), 4), -1)
+    first = np.searchsorted(column, np.arange(len(sky) + 1))
+    for here in range(len(places)):
+        row, at = divmod(int(column[here]), len(x))
+        for side, (dx, dy) in enumerate(((1, 0), (0, 1))):
+            if at + dx < len(x) and row + dy < len(y):
+                to = (row + dy) * len(x) + at + dx
+                near = [
+                    k for k in range(first[to], first[to + 1]) if abs(places[k, 2] - places[here, 2]) <= agent.climb
+                ]
+                if near:
+                    there = min(near, key=lambda k: abs(places[k, 2] - places[here, 2]))
+                    beside[here, side], beside[there, side + 2] = there, here
+    # Ground all around, as far as the agent is wide: what has none beside it goes, ring by ring.
+    alive = np.ones(len(places) + 1, bool)
+    alive[-1] = False
+    for _ in range(int(radius / spacing)):
+        alive[:-1] &= alive[beside].all(axis=1)
+    label = np.full(len(places), -1)
+    for root in range(len(places)):
+        if not alive[root] or label[root] >= 0:
+            continue
+        label[root], waiting = root, [root]
+        while waiting:
+            for there in beside[waiting.pop()].tolist():
+                if there >= 0 and alive[there] and label[there] < 0:
+                    label[there] = root
+                    waiting.append(there)
+    return places[alive[:-1]], label[alive[:-1]]

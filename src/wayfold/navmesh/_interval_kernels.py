@@ -13,10 +13,10 @@ import numpy as np
 
 from wayfold._jit import inline, kernel
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
+from wayfold.navmesh._sight_kernels import bend, length, seen_from, touches
 
 POOL_FULL = 5  # the caller gives the search a larger pool and asks again
 
-_PARALLEL2 = 1e-24  # squared sine of an angle that counts as none
 _SAME = 1e-11  # relative difference of lengths that counts as none
 
 
@@ -47,60 +47,6 @@ class Roots(NamedTuple):
     cost: np.ndarray  # (n + links,) float64
     stamp: np.ndarray  # (n + links,) int64
     clock: np.ndarray  # (1,) int64
-
-
-@inline
-def _cross(ax, ay, bx, by):
-    return ax * by - ay * bx
-
-
-@inline
-def _length(x, y):
-    return np.sqrt(x * x + y * y)
-
-
-@inline
-def _touches(lx, ly, rx, ry, x, y):
-    """0 where a point is off the line through two ends, else 1 between them, 2 or 3 beyond the left or right one."""
-    ux, uy = lx - rx, ly - ry
-    ax, ay, bx, by = rx - x, ry - y, lx - x, ly - y
-    facing = _cross(ax, ay, bx, by)
-    reach2 = max(ax * ax + ay * ay, bx * bx + by * by)
-    if facing > 0.0 and facing * facing > _PARALLEL2 * (ux * ux + uy * uy) * reach2:
-        return 0
-    if bx * ux + by * uy < 0.0:
-        return 2
-    if ax * ux + ay * uy > 0.0:
-        return 3
-    return 1
-
-
-@inline
-def _bend(where, goal_x, goal_y):
-    """How a root sees a goal through its interval: 0 straight, 1 around the left end, 2 around the right; and how far.
-
-    A goal on the root's own side of the interval is mirrored first, which gives a lower bound.
-    """
-    lx, ly, rx, ry, x, y = where[0], where[1], where[2], where[3], where[4], where[5]
-    ux, uy = lx - rx, ly - ry
-    touch = _touches(lx, ly, rx, ry, x, y)
-    if touch > 0:
-        if touch == 1:
-            return 0, _length(goal_x - x, goal_y - y)
-        if touch == 2:
-            return 1, _length(lx - x, ly - y) + _length(goal_x - lx, goal_y - ly)
-        return 2, _length(rx - x, ry - y) + _length(goal_x - rx, goal_y - ry)
-    beyond = _cross(ux, uy, goal_x - rx, goal_y - ry)
-    if beyond > 0.0:
-        # The root is on the left of the line from the right to the left end; so is the goal.
-        beyond /= ux * ux + uy * uy
-        goal_x += 2.0 * beyond * uy
-        goal_y -= 2.0 * beyond * ux
-    if _cross(lx - x, ly - y, goal_x - x, goal_y - y) > 0.0:
-        return 1, _length(lx - x, ly - y) + _length(goal_x - lx, goal_y - ly)
-    if _cross(rx - x, ry - y, goal_x - x, goal_y - y) < 0.0:
-        return 2, _length(rx - x, ry - y) + _length(goal_x - rx, goal_y - ry)
-    return 0, _length(goal_x - x, goal_y - y)
 
 
 @inline
@@ -178,7 +124,7 @@ def _add_around(plane, pool, used, goal, parent, polygon, root, x, y, total, aro
         for edge in range(first, last):
             a, b = plane.corners[edge], plane.corners[edge + 1 if edge + 1 < last else first]
             ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
-            if _touches(bx, by, ax, ay, x, y) != 1:
+            if touches(bx, by, ax, ay, x, y) != 1:
                 used = _add(plane, pool, used, goal, parent, edge, root, x, y, total, bx, by, b, ax, ay, a)
                 if used < 0:
                     return used
@@ -196,16 +142,6 @@ def _add_around(plane, pool, used, goal, parent, polygon, root, x, y, total, aro
 
 
 @inline
-def _seen_from(x, y, to_x, to_y, vertex_x, vertex_y):
-    """Side of the ray from (x, y) through (to_x, to_y) that a vertex lies on, 0 where it is on the ray's line."""
-    dx, dy, vx, vy = to_x - x, to_y - y, vertex_x - x, vertex_y - y
-    turn = _cross(dx, dy, vx, vy)
-    if turn * turn <= _PARALLEL2 * (dx * dx + dy * dy) * (vx * vx + vy * vy):
-        return 0.0
-    return turn
-
-
-@inline
 def _expand(plane, pool, used, goal, roots, clock, node, around):
     """Add the successors of a search node to the pool; returns the pool's new use, -1 when it is full."""
     where = pool.where[node]
@@ -214,7 +150,7 @@ def _expand(plane, pool, used, goal, roots, clock, node, around):
     polygon, entry = pool.polygon[node], pool.edge[node]
     if entry < 0:  # after a link: the root is a point of the polygon
         return _add_around(plane, pool, used, goal, node, polygon, root, x, y, total, around)
-    touch = _touches(lx, ly, rx, ry, x, y)
+    touch = touches(lx, ly, rx, ry, x, y)
     if touch > 0:
         if touch == 1:
             # The root is the corner that the path turned at, or the start, around which everything was added at once.
@@ -223,16 +159,16 @@ def _expand(plane, pool, used, goal, roots, clock, node, around):
             return _add_all(plane, pool, used, goal, node, polygon, entry, root, x, y, total)
         near, nx, ny = (left, lx, ly) if touch == 2 else (right, rx, ry)
         if near >= 0 and plane.turns[near]:
-            further = total + _length(nx - x, ny - y)
+            further = total + length(nx - x, ny - y)
             if _improves(roots, clock, near, further):
                 return _add_all(plane, pool, used, goal, node, polygon, entry, near, nx, ny, further)
         return used
     turn_left = left >= 0 and plane.turns[left] != 0
-    by_left = total + _length(lx - x, ly - y)
+    by_left = total + length(lx - x, ly - y)
     if turn_left:
         turn_left = _improves(roots, clock, left, by_left)
     turn_right = right >= 0 and plane.turns[right] != 0
-    by_right = total + _length(rx - x, ry - y)
+    by_right = total + length(rx - x, ry - y)
     if turn_right:
         turn_right = _improves(roots, clock, right, by_right)
     first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
@@ -240,14 +176,14 @@ def _expand(plane, pool, used, goal, roots, clock, node, around):
     edge = entry + 1 if entry + 1 < last else first
     a = plane.corners[edge]
     ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
-    right_a = 0.0 if a == right else _seen_from(x, y, rx, ry, ax, ay)
-    left_a = 0.0 if a == left else _seen_from(x, y, lx, ly, ax, ay)
+    right_a = 0.0 if a == right else seen_from(x, y, rx, ry, ax, ay)
+    left_a = 0.0 if a == left else seen_from(x, y, lx, ly, ax, ay)
     while edge != entry:
         after = edge + 1 if edge + 1 < last else first
         b = plane.corners[after]
         bx, by = plane.vertices[b, 0], plane.vertices[b, 1]
-        right_b = 0.0 if b == right else _seen_from(x, y, rx, ry, bx, by)
-        left_b = 0.0 if b == left else _seen_from(x, y, lx, ly, bx, by)
+        right_b = 0.0 if b == right else seen_from(x, y, rx, ry, bx, by)
+        left_b = 0.0 if b == left else seen_from(x, y, lx, ly, bx, by)
         if plane.ahead[edge] >= 0:
             # Where the edge of the view cuts this edge, if it does so inside it.
             cut_rx, cut_ry, cut_lx, cut_ly = ax, ay, bx, by
@@ -293,9 +229,9 @@ def _take_links(plane, links, pool, used, roots, clock, node, polygon, x, y, tot
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
         start_x, start_y = links.starts[link, 0], links.starts[link, 1]
         if node < 0:
-            further = _length(start_x - x, start_y - y)
+            further = length(start_x - x, start_y - y)
         else:
-            further = total + _bend(pool.where[node], start_x, start_y)[1]
+            further = total + bend(pool.where[node], start_x, start_y)[1]
         further += links.costs[link]
         known = roots.stamp[vertices + link] == clock
         # Strictly better only: over links that cost nothing equal ways would follow each other for ever.
@@ -333,7 +269,7 @@ def search_intervals(plane, links, pool, heap, roots, start, x, y, goal, goal_x,
         for node in range(fresh, used):
             if pool.polygon[node] == goal and not linked:
                 pool.final[node] = 1
-            ahead = _bend(pool.where[node], goal_x, goal_y)[1]
+            ahead = bend(pool.where[node], goal_x, goal_y)[1]
             key = pool.where[node, 6] + (ahead if pool.final[node] else scale * ahead)
             sift_up(heap, size, key, np.int32(node))
             size += 1
@@ -345,7 +281,7 @@ def search_intervals(plane, links, pool, heap, roots, start, x, y, goal, goal_x,
         while True:
             total = pool.where[node, 6]
             if pool.final[node]:
-                return FOUND, node, total + _bend(pool.where[node], goal_x, goal_y)[1], expanded
+                return FOUND, node, total + bend(pool.where[node], goal_x, goal_y)[1], expanded
             if expanded >= budget:
                 return BUDGET_EXHAUSTED, -1, np.inf, expanded
             root = pool.root[node]
@@ -393,11 +329,11 @@ def unwind(plane, links, pool, end, start, goal_x, goal_y, corners, polygons):
             polygons[passed] = pool.polygon[node]
         passed += 1
         if entering:
-            bend, _ = _bend(pool.where[node], to_x, to_y)
-            if bend > 0 and pool.edge[node] >= 0:
-                vertex = pool.ends[node, bend - 1]
+            around, _ = bend(pool.where[node], to_x, to_y)
+            if around > 0 and pool.edge[node] >= 0:
+                vertex = pool.ends[node, around - 1]
                 if count < corners.size:
-                    corners[count] = vertex if vertex >= 0 else -bend - 2 * node
+                    corners[count] = vertex if vertex >= 0 else -around - 2 * node
                 count += 1
             entering = False
         root = pool.root[node]
