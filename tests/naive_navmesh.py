@@ -127,8 +127,8 @@ def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
     return best[1]
 
 
-def flood_fill(mesh, agent, spacing, radius):
-    """Places on a lattice where an agent of some radius can stand, and the number of the area that each is part of.
+def flood_fill(mesh, agent, spacing):
+    """Places on a lattice where an agent can stand, and the number of the area that each is part of.
 
     By rays and balls against the triangles, nothing else: ground under a place and around it, room above it, and steps
     to the four places beside it that are no higher than the agent climbs.
@@ -141,6 +141,7 @@ def flood_fill(mesh, agent, spacing, radius):
     column = np.repeat(np.arange(len(sky)), np.diff(offsets))
     places = sky[column]
     places[:, 2] -= drop
+    radius = agent.radius
     feet, head = np.array([0, 0, agent.climb + radius]), np.array([0, 0, max(agent.height, agent.climb + radius)])
     stands = mesh.normals[triangle, 2] >= math.cos(math.radians(agent.slope))
     stands[stands] &= index.clear(places[stands] + feet, places[stands] + head, radius)

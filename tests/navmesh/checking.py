@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def standing_places(mesh, index, agent, cell, seeds, solid):
     stands = mesh.normals[triangle, 2] > math.cos(math.radians(agent.slope))
     if solid:
         # Hulls entered less hulls left on the way down to the agent's middle.
-        for first, last in zip(offsets[:-1], offsets[1:], strict=True):
+        for first, last in pairwise(offsets):
             heights, up = places[first:last, 2], np.sign(mesh.normals[triangle[first:last], 2])
             above = heights[None, :] > heights[:, None] + 0.5 * agent.height
             stands[first:last] &= (above * up).sum(axis=1) == 0
