@@ -7,6 +7,7 @@ beside ours. Times are compared with `Graph.path` on Recast's own polygon graph 
 from __future__ import annotations
 
 import csv
+import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from wayfold.agent import Agent
 from wayfold.bench import peers
 from wayfold.bench.harness import Comparison, Contender, WrongAnswerError, compare
 from wayfold.formats import load_mesh, load_scen
+from wayfold.geometry import Mesh
 from wayfold.navmesh import NavMesh
 
 AGENT = Agent(radius=0.6, height=2.0, climb=0.9, slope=45.0)
@@ -45,7 +47,7 @@ def samples(data: Path) -> list[dict[str, Any]]:
 
 
 def city(data: Path, workers: int | None = None) -> tuple[NavMesh, dict[str, Any]]:
-    """The city's mesh, built in tiles of 48 columns, and how long that took."""
+    """The city's mesh, built in tiles of 48 columns, and what that and single questions to it took."""
     mesh = load_mesh(data / "city/city.obj.xz", up="y")
     begin, busy = time.perf_counter(), time.process_time()
     navmesh = NavMesh.build(mesh, AGENT, tile_size=48, workers=workers)
@@ -55,19 +57,63 @@ def city(data: Path, workers: int | None = None) -> tuple[NavMesh, dict[str, Any
         "seconds": time.perf_counter() - begin,
         "processor_seconds": time.process_time() - busy,
         "recast_seconds": RECAST_CITY_SECONDS,
+        # Kilobytes on Linux; of the whole process, with the triangles and Python itself.
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3,
     }
-    box = [(1000.0, -1000.0, -10.0), (1002.0, -998.0, 40.0)]
-    navmesh.rebuild(box, mesh)
-    begin = time.perf_counter()
-    navmesh.rebuild(box, mesh)
-    facts["rebuild_ms"] = (time.perf_counter() - begin) * 1e3
     points = navmesh.random_points(200_000)
     navmesh.locate(points[:2])
     begin = time.perf_counter()
     if (navmesh.locate(points) < 0).any():
         raise WrongAnswerError("a point of the mesh was not found on it")
     facts["locate_us"] = (time.perf_counter() - begin) / len(points) * 1e6
+    facts |= _unreachable(navmesh) | _rebuilds(navmesh, mesh)
     return navmesh, facts
+
+
+def _unreachable(navmesh: NavMesh) -> dict[str, float]:
+    """Microseconds for a goal on another island."""
+    points = navmesh.random_points(2000, seed=3)
+    labels = navmesh.components[navmesh.locate(points)]
+    queries = [(a, b) for a, b, x, y in zip(points, points[1:], labels, labels[1:], strict=False) if x != y][:500]
+    begin = time.perf_counter()
+    if any(navmesh.path(a, b) for a, b in queries):
+        raise WrongAnswerError("there is a path to another island")
+    return {"unreachable_us": (time.perf_counter() - begin) / len(queries) * 1e6}
+
+
+def _rebuilds(navmesh: NavMesh, mesh: Mesh) -> dict[str, float]:
+    """Milliseconds to rebuild a tile where a block is put into a street and taken away, and the first query after it."""
+    before = [array.copy() for array in (navmesh.vertices, navmesh.components)]
+    start, goal = navmesh.random_points(2, seed=7, component=int(np.bincount(navmesh.components).argmax()))
+    rebuilds, queries = [], []
+    for place in navmesh.random_points(6, seed=11):
+        low, high = place - [0.8, 0.8, 1.0], place + [0.8, 0.8, 3.0]
+        for changed in (_with_block(mesh, low, high), mesh):
+            navmesh.path(start, goal, optimal=False)
+            begin = time.perf_counter()
+            navmesh.rebuild([low, high], changed)
+            rebuilds.append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            navmesh.path(start, goal, optimal=False)
+            queries.append(time.perf_counter() - begin)
+    after = (navmesh.vertices, navmesh.components)
+    if any(a.shape != b.shape or (a != b).any() for a, b in zip(before, after, strict=True)):
+        raise WrongAnswerError("the mesh is not what it was before a block was put in and taken away")
+    begin = time.perf_counter()
+    navmesh.path(start, goal, optimal=False)
+    again = time.perf_counter() - begin
+    names = ("rebuild_ms", "rebuild_worst_ms", "query_after_rebuild_ms", "same_query_again_ms")
+    # The first two rebuilds compile and touch fresh memory.
+    values = (np.median(rebuilds[2:]), np.max(rebuilds[2:]), np.median(queries[2:]), again)
+    return {name: float(value) * 1e3 for name, value in zip(names, values, strict=True)}
+
+
+def _with_block(mesh: Mesh, low: NDArray[Any], high: NDArray[Any]) -> Mesh:
+    """The mesh with a closed block in it."""
+    corners = np.array([[x, y, z] for z in (low[2], high[2]) for y in (low[1], high[1]) for x in (low[0], high[0])])
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (1, 3, 7, 5), (3, 2, 6, 7), (2, 0, 4, 6)]
+    faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]) + len(mesh.vertices)
+    return Mesh(np.concatenate([mesh.vertices, corners]), np.concatenate([mesh.triangles, faces]))
 
 
 def pairs(data: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -252,8 +252,9 @@ class NavMesh(Places):
             Search the shortest path on the mesh itself, which is exact. Otherwise search a corridor of polygons through
             portal middles and pull a string through it (funnel): faster in large worlds, seldom the shortest.
         costs : mapping of kind to cost of a metre, optional
-            Above 0; infinite closes a kind of area; 1 for kinds that are not named. Where open kinds cost differently
-            the corridor search is used, whatever `optimal` says: exact paths over weighted ground are `Terrain`'s.
+            Above 0; infinite closes a kind of area; 1 for kinds that are not named. Where open kinds that occur cost
+            differently the corridor search is used, whatever `optimal` says: it weighs every kind on the way, but its
+            path is straight where the cheapest one would bend at the border of two kinds. `Terrain` bounds that error.
         budget : int, >= 1, optional
             Expand at most this many search nodes.
 
@@ -342,8 +343,10 @@ class NavMesh(Places):
 
         Notes
         -----
-        The result is the same as that of `build` with the changed mesh and the same `bounds`. Links stay where both of
-        their ends still have ground.
+        The result is the same as that of `build` with the changed mesh and the same `bounds`, array by array. Links
+        stay where both of their ends still have ground. Only the touched tiles are built; what follows from the rest
+        of the mesh is carried over, so a tile of a world of 150,000 polygons takes milliseconds. With seeds as `keep`
+        islands are judged anew over the whole mesh, which takes longer.
         """
         with self._edit:
             now = self._now
