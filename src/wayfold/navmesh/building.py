@@ -148,7 +148,7 @@ def rebuild(
         each=True,
     )
     rows = replaced(built.rows, touched, fresh)
-    spliced = _spliced(built, layout, rows, touched, workers)
+    spliced = _spliced(built, layout, rows, touched)
     return spliced or assemble(built.agent, built.settings, grid, rows, built.keep)
 
 
@@ -158,9 +158,7 @@ _RENEWED = 2
 _LOOKED_AT = 4
 
 
-def _spliced(
-    built: Built, layout: Layout, rows: Rows, touched: Rectangle, workers: int | None
-) -> tuple[Built, Layout] | None:
+def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tuple[Built, Layout] | None:
     """The new mesh from the old one and the tiles around those that were touched; None where that does not pay."""
     grid = built.grid
     size = grid.columns, grid.rows
@@ -188,7 +186,7 @@ def _spliced(
     chosen = joined.without(_of_tiles(of_polygons, islets.bounds[:, POLYGONS], around.numbers(grid.columns)))
     numbers = (np.cumsum(staying) - 1).astype(np.int32)[components]
     labels = numbers[islets.islet if of_polygons.all() else islets.islet[of_polygons]]
-    bounds, new = splice_layout(built.bounds, layout, chosen, changed, around, grid.columns, labels, workers)
+    bounds, new = splice_layout(built.bounds, layout, chosen, changed, around, grid.columns, labels)
     return Built(built.agent, built.settings, grid, rows, built.keep, islets, kept, bounds), new
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._threads import run_chunks
 from wayfold.navmesh import _ground_kernels, _splice_kernels
 from wayfold.navmesh._corridor_kernels import Portals
 from wayfold.navmesh._ground_kernels import Cells, Ground
@@ -136,7 +135,6 @@ def splice_layout(
     around: Rectangle,
     columns: int,
     components: NDArray[np.int32],
-    workers: int | None,
 ) -> tuple[Counts, Layout]:
     """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
     part = Layout(fresh.ground, fresh.kinds)
@@ -176,14 +174,8 @@ def splice_layout(
         jobs["middles"] = lambda: splice.plain(PORTALS, one.middles, two.middles)
     if "cells" in had:
         jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
-    names = list(jobs)
-    done: dict[str, Any] = {}
-
-    def work(first: int, last: int) -> None:
-        for name in names[first:last]:
-            done[name] = jobs[name]()
-
-    run_chunks(work, len(names), workers=workers, chunk=1)
+    # One after the other: threads would only wait for each other's fresh memory.
+    done: dict[str, Any] = {name: job() for name, job in jobs.items()}
     new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"])
     derived: dict[str, Any] = {name: done[name] for name in ("areas", "twins", "turns", "cells") if name in done}
     if "portals" in had:
