@@ -329,6 +329,10 @@ def test_degenerate_geometry_is_cleaned_or_refused():
         warnings.simplefilter("error")
         same(thin, build(good))
         same(build(Mesh(corners, triangles * 3)), build(good))
+    with pytest.raises(GeometryError, match="not finite"):
+        build(Mesh([*corners, (0, math.nan, 0)], [*triangles, (0, 1, 4)]))
+    with pytest.raises(GeometryError, match="at least one"):
+        build(Mesh(np.empty((0, 3)), np.empty((0, 3), int)))
     with pytest.raises(GeometryError, match="faces up"):
         build(Mesh(corners, [t[::-1] for t in triangles]))
     with pytest.raises(GeometryError, match="no ground"):

@@ -232,8 +232,15 @@ def from_archive(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Built
     settings = dict(meta["grid"])
     settings["origin"] = tuple(settings["origin"])
     grid = tiles.TileGrid(**settings)
-    if len(flat.counts) != grid.count or len(islets.bounds) != grid.count + 1 or len(bounds) != grid.count + 1:
+    if (
+        len(flat.counts) != grid.count
+        or islets.bounds.shape != (grid.count + 1, 3)
+        or bounds.shape != (grid.count + 1, 5)
+    ):
         raise ValueError(f"there should be {grid.count} tiles")
+    sizes = [len(islets.islet), len(islets.areas), len(islets.joints)]
+    if islets.bounds[-1].tolist() != sizes or len(kept) != sizes[1] or islets.islet.max(initial=-1) >= sizes[1]:
+        raise ValueError("the tiles and their islands do not fit together")
     keep = arrays["tiles/seeds"] if meta["keep"] == "seeds" else meta["keep"]
     agent = Agent(**meta["agent"])
     rows = in_rows(flat, grid.columns)

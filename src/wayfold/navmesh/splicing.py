@@ -141,9 +141,9 @@ def splice_layout(
     had = old.__dict__
     firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
-        for layout, columns_ in ((old, firsts), (part, freshest)):
-            polygons = columns_[0][:, POLYGONS]
-            columns_ += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
+        for layout, of_tiles in ((old, firsts), (part, freshest)):
+            polygons = of_tiles[0][:, POLYGONS]
+            of_tiles += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
     splice = Splice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
     before, after = old.ground, fresh.ground
     jobs: dict[str, Callable[[], Any]] = {
