@@ -33,6 +33,7 @@ _LAZY = {
     "Feature": "wayfold.formats.geojson",
     "load_geojson": "wayfold.formats.geojson",
     "save_geojson": "wayfold.formats.geojson",
+    "Carrier": "wayfold.formats.quake",
     "Level": "wayfold.formats.quake",
     "SpawnPoint": "wayfold.formats.quake",
     "load_bsp": "wayfold.formats.quake",
@@ -40,6 +41,7 @@ _LAZY = {
 
 __all__ = [
     "Archive",
+    "Carrier",
     "CityMesh",
     "Feature",
     "Level",
@@ -95,4 +97,4 @@ if TYPE_CHECKING:
         save_map3d,
         save_scen3d,
     )
-    from wayfold.formats.quake import Level, SpawnPoint, load_bsp
+    from wayfold.formats.quake import Carrier, Level, SpawnPoint, load_bsp

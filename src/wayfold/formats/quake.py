@@ -28,6 +28,7 @@ _SOLID, _PLAYER_CLIP = 0x1, 0x10000  # contents
 _SKY = 0x4  # surface flag
 _PATCH = 2  # face type
 _MATERIALS = ("solid", "clip", "sky", "patch")
+_CARRIERS = ("trigger_push", "trigger_teleport")
 
 _ENTITIES = 0
 _LUMPS: dict[str, tuple[int, Any]] = {
@@ -62,6 +63,17 @@ class SpawnPoint(NamedTuple):
     """Direction that it faces, degrees counter-clockwise from +x seen from above; 0 where the level says none."""
 
 
+class Carrier(NamedTuple):
+    """A place that moves players without their walking: a jump pad or a teleporter."""
+
+    kind: str
+    """``"trigger_push"`` or ``"trigger_teleport"``."""
+    box: NDArray[np.float64]
+    """(2, 3), lowest and highest corner of the place, Quake units."""
+    target: NDArray[np.float64]
+    """(3,), the highest point of the flight, or where the teleporter leads."""
+
+
 class Level(NamedTuple):
     """What `load_bsp` returns."""
 
@@ -69,6 +81,8 @@ class Level(NamedTuple):
     """Collision surfaces; materials are ``solid``, ``clip`` (players only), ``sky`` and ``patch``."""
     points: list[SpawnPoint]
     """Every entity that has a place, in the order of the file."""
+    carriers: list[Carrier]
+    """Jump pads and teleporters that lead somewhere, in the order of the file."""
 
 
 def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -> Level:
@@ -110,7 +124,7 @@ def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -
             if face["type"] == _PATCH and kinds[_index(file, "texture", face["texture"], len(kinds))] >= 0:
                 vertices, triangles = _patch(file, lumps, face, patch_error)
                 parts.append((vertices + offset, triangles, _MATERIALS.index("patch")))
-    return Level(_join(file, parts), _points(entities))
+    return Level(_join(file, parts), _points(entities), _carriers(entities, lumps["models"]))
 
 
 def _split(file: File, data: bytes) -> tuple[_Lumps, list[dict[str, str]]]:
@@ -182,6 +196,22 @@ def _points(entities: list[dict[str, str]]) -> list[SpawnPoint]:
             turn = angle[0] if angle is not None else angles[1] if angles is not None else 0.0
             points.append(SpawnPoint(entity.get("classname", ""), position, float(turn)))
     return points
+
+
+def _carriers(entities: list[dict[str, str]], models: NDArray[Any]) -> list[Carrier]:
+    """Jump pads and teleporters; where a target has several places, the first one counts."""
+    targets: dict[str, NDArray[np.float64]] = {}
+    for entity in entities:
+        position = _numbers(entity.get("origin"), 3)
+        if position is not None and "targetname" in entity:
+            targets.setdefault(entity["targetname"], position)
+    found = []
+    for entity in entities:
+        place, kind = _submodel(entity, len(models)), entity.get("classname", "")
+        if place is not None and kind in _CARRIERS and entity.get("target") in targets:
+            box = models[place[0]]["box"].astype(np.float64).reshape(2, 3) + place[1]
+            found.append(Carrier(kind, box, targets[entity["target"]]))
+    return found
 
 
 def _submodel(entity: dict[str, str], models: int) -> tuple[int, NDArray[np.float64]] | None:

@@ -98,6 +98,14 @@ class Mesh:
         size = self.bounds[1] - self.bounds[0]
         return f"<Mesh: {len(self)} triangles, {size[0]:.4g} x {size[1]:.4g} x {size[2]:.4g} m>"
 
+    def without(self, *names: str) -> Mesh:
+        """The mesh without the triangles of some materials, such as water; names that it has not are no matter."""
+        gone = [number for number, name in enumerate(self.material_names) if name in names]
+        if self.materials is None or not gone:
+            return self
+        kept = ~np.isin(self.materials, gone)
+        return Mesh(self.vertices, self.triangles[kept], self.materials[kept], self.material_names)
+
     @classmethod
     def concatenate(cls, meshes: list[Mesh] | tuple[Mesh, ...]) -> Mesh:
         """One mesh with the triangles of all of them; material numbers are renumbered by name where names are given."""

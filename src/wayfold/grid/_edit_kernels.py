@@ -35,32 +35,34 @@ from wayfold.grid._link_kernels import (
     WRONG,
     sweep,
 )
-from wayfold.grid._region_kernels import cut, join, place, recentre, split
+from wayfold.grid._pool_kernels import effects_in, first_edge, region_size, room_for, set_effects, set_marks
+from wayfold.grid._region_kernels import cut, place, recentre
+from wayfold.grid._split_kernels import join, split
 from wayfold.grid._store_kernels import (
     BLOCKED,
     COLUMNS,
     EDGE_TAIL,
+    EIGHT_BIT,
     FREE_KIND,
     GRANULE,
     GRANULE_TAIL,
     MOST_EFFECTS,
+    ONE_BIT,
     ORIGIN_X,
     ORIGIN_Y,
     REGION_TAIL,
     ROWS,
+    alone,
+    block_size,
     box_of,
-    effects_in,
     effects_of,
     exactly,
-    first_edge,
     first_node,
     get_external,
     granules_for,
     locate,
     offset_of,
     owner,
-    room_for,
-    set_effects,
     set_external,
     wrap,
 )
@@ -163,7 +165,7 @@ def link_regions(store, work):
                 work.columns[at, 1] = store.sector_y[region]
                 work.columns[at, 2] = left + at % width
                 work.columns[at, 3] = top + at // width
-            state[WRONG] = sweep(store, work, state[WRONG], width * height, RELINK, region)
+            state[WRONG] = sweep(store, work, state[WRONG], width * height, np.int64(RELINK), region)
             if state[WRONG] < width * height:
                 return False
         state[WRONG] = 0
@@ -188,7 +190,7 @@ def edit(store, work, cells, kinds, adding, merge, bulk):
         state[COLUMN_COUNT], state[TOUCHED_COUNT], state[AT], state[WRONG], state[PLACED] = 0, 0, 0, 0, -1
         if not bulk:
             collect_columns(store, work, cells)
-            sweep(store, work, 0, state[COLUMN_COUNT], CLEAR, -1)
+            sweep(store, work, np.int64(0), state[COLUMN_COUNT], np.int64(CLEAR), np.int64(-1))
         if not adding:
             cut(store, work, cells)
         state[PHASE] = PLACE
@@ -204,7 +206,7 @@ def edit(store, work, cells, kinds, adding, merge, bulk):
             if not link_regions(store, work):
                 return GROW
         else:
-            state[AT] = sweep(store, work, state[AT], state[COLUMN_COUNT], RELINK, -1)
+            state[AT] = sweep(store, work, state[AT], state[COLUMN_COUNT], np.int64(RELINK), np.int64(-1))
             if state[AT] < state[COLUMN_COUNT]:
                 return GROW
         state[PHASE] = SPLIT
@@ -213,7 +215,7 @@ def edit(store, work, cells, kinds, adding, merge, bulk):
         wanted = SUSPECT if state[PHASE] == SPLIT else JOIN
         while state[AT] < state[TOUCHED_COUNT]:
             region = np.int64(work.touched[state[AT]])
-            if store.kind[region] != FREE_KIND and store.mark[region] & wanted:
+            if store.kind[region] != FREE_KIND and store.touch[region] & wanted:
                 fine = split(store, work, region) if wanted == SUSPECT else join(store, work, region)
                 if not fine:
                     return GROW
@@ -224,7 +226,7 @@ def edit(store, work, cells, kinds, adding, merge, bulk):
         region = np.int64(work.touched[at])
         if store.kind[region] != FREE_KIND:
             recentre(store, region)
-        store.mark[region] = 0
+        store.touch[region] = 0
     state[PHASE] = CHECK
     return DONE
 
@@ -280,6 +282,12 @@ def tight_box(store, region):
     return left + low_x, top + low_y, high_x - low_x + 1, high_y - low_y + 1
 
 
+@inline
+def wants_marks(store, region):
+    """Whether the edges that leave a region have to be marked."""
+    return store.way == ONE_BIT or (store.way == EIGHT_BIT and not alone(store, region))
+
+
 @kernel
 def measure(store):
     """Cells in the bounding boxes of all regions, granules for them and places for the abstract edges."""
@@ -290,7 +298,7 @@ def measure(store):
             boxes += width * height
             if not store.trim:
                 width, height = store.size, store.size
-            granules += granules_for(width, height)
+            granules += block_size(store, width, height, wants_marks(store, region))
             if store.count[region] > 0:
                 places += 1 << room_for(np.int64(store.count[region]))
     return boxes, granules, places
@@ -314,8 +322,9 @@ def compact(store, fresh):
             copy_region(store, old, fresh, region)
             fresh.box[region] = left | top << 4 | (width - 1) << 8 | (height - 1) << 12
             fresh.grid[region] = block << 8 | np.int64(store.grid[old]) & 255
+            set_marks(fresh, region, block, left, top, width, height, wants_marks(store, old))
             copy_cells(store, old, fresh, region)
-            block += granules_for(width, height)
+            block += region_size(fresh, region)
             count = np.int64(store.count[old])
             fresh.room[region] = room_for(count) if count > 0 else 0
             fresh.edges[region] = place << 3 | np.int64(store.edges[old]) & 7
@@ -349,12 +358,16 @@ def copy_cells(store, old, fresh, region):
     node = first_node(fresh, region)
     for block in range(node // GRANULE, node // GRANULE + granules_for(width, height)):
         fresh.owners[block] = region
+    owned, end = node + GRANULE * granules_for(width, height), node + GRANULE * region_size(fresh, region)
+    for at in range(owned, end):
+        fresh.cells[at] = 0
     for cy in range(top, top + height):
         for cx in range(left, left + width):
             if old_left <= cx < old_left + old_width and old_top <= cy < old_top + old_height:
                 source = first_node(store, old) + (cy - old_top) * old_width + cx - old_left
                 fresh.cells[node] = store.cells[source]
-                set_external(fresh, node, get_external(store, source))
+                if store.way >= ONE_BIT:
+                    set_external(fresh, region, node, get_external(store, old, source))
             node += 1
 
 

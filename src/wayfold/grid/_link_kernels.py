@@ -1,6 +1,8 @@
 # mypy: ignore-errors
 """Edges of the sparse grid and the supports of its abstract edges (paper 001, Figure 3).
 
+Constants are passed to helpers as np.int64(...): Numba compiles a function anew for every literal it is called with.
+
 Edges are a pure function of the cells, so that no order of edits leaves a trace in them: two cells of neighbouring
 columns are linked when each is the nearest cell of its column to the other, within a step.
 """
@@ -10,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, inline
+from wayfold.grid._pool_kernels import change_support, edges_left, room_for
 from wayfold.grid._store_kernels import (
     BLOCKED,
     EIGHT_BIT,
@@ -18,9 +21,8 @@ from wayfold.grid._store_kernels import (
     below,
     beyond,
     box_of,
-    change_support,
     column_beside,
-    edges_left,
+    get_external,
     head_of,
     height_of,
     node_at,
@@ -29,7 +31,6 @@ from wayfold.grid._store_kernels import (
     owner,
     place_of,
     probe,
-    room_for,
     set_external,
     wrap,
 )
@@ -62,10 +63,10 @@ class Work(NamedTuple):
 @inline
 def touch(store, work, region, mark):
     """Remember that a region has to be looked at before the edit ends."""
-    if store.mark[region] & LISTED == 0:
+    if store.touch[region] & LISTED == 0:
         work.touched[work.state[TOUCHED_COUNT]] = region
         work.state[TOUCHED_COUNT] += 1
-    store.mark[region] |= np.uint8(mark | LISTED)
+    store.touch[region] |= np.uint8(mark | LISTED)
 
 
 # --- edges -----------------------------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def sweep(store, work, first, last, task, only):
         column = work.columns[at]
         sx, sy, cx, cy = np.int64(column[0]), np.int64(column[1]), np.int64(column[2]), np.int64(column[3])
         region = head_of(store, sx, sy) if only < 0 else np.int64(only)
-        if region >= 0 and task == RELINK and edges_left(store) < edges_wanted(store, sx, sy, 8):
+        if region >= 0 and task == RELINK and edges_left(store) < edges_wanted(store, sx, sy, np.int64(8)):
             return at
         while region >= 0:
             node = node_at(store, region, cx, cy)
@@ -208,17 +209,17 @@ def sweep(store, work, first, last, task, only):
                     if task == CLEAR or task == TAKE_OFF:
                         change = -1
                     if store.way == EIGHT_BIT and task != PUT_BACK_ALL:
-                        bits &= np.int64(store.external[node])
+                        bits &= get_external(store, region, node)
                     find_spots(store, work.spots, region, node, cx, cy, bits)
                 if bits:
                     external = count_edges(store, work.spots, region, bits, change)
                     if task != TAKE_OFF:
-                        set_external(store, node, external)
+                        set_external(store, region, node, external)
                 elif task == RELINK:
-                    set_external(store, node, 0)
+                    set_external(store, region, node, np.int64(0))
                 if task == CLEAR:
                     store.cells[node] = np.int64(store.cells[node]) & 0xFF00
-                    set_external(store, node, 0)
+                    set_external(store, region, node, np.int64(0))
             region = np.int64(store.follow[region]) if only < 0 else np.int64(-1)
     return last
 
@@ -247,5 +248,5 @@ def edges_around(store, region, more):
     wanted = 2 << room_for(np.int64(store.count[region]) + more + 8)
     for row in range(-1, 2):
         for column in range(-1, 2):
-            wanted += edges_wanted(store, sx + column, sy + row, 2)
+            wanted += edges_wanted(store, sx + column, sy + row, np.int64(2))
     return edges_left(store) >= wanted

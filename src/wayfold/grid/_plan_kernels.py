@@ -8,8 +8,9 @@ import numpy as np
 from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
 from wayfold.grid._kernels import octile, walk_straight
+from wayfold.grid._pool_kernels import first_edge, region_named
 from wayfold.grid._sparse_kernels import SparseSpace, cell_cost, cell_slots, cell_target, first_link, position
-from wayfold.grid._store_kernels import FREE_KIND, effects_of, first_edge, node_at, owner, region_named
+from wayfold.grid._store_kernels import FREE_KIND, effects_of, node_at, owner
 
 DONE = 0
 TRAIL_FULL = 1

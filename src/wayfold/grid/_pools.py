@@ -29,10 +29,11 @@ _OF_REGIONS = {
     "kind": np.uint8,
     "count": np.uint16,
     "room": np.uint8,
-    "mark": np.uint8,
+    "marks": np.int32,
+    "touch": np.uint8,
 }
 # Values of places that were never used.
-_EMPTY: dict[str, Any] = {"kind": layout.FREE_KIND, "cells": layout.NO_CELL, "owners": -1}
+_EMPTY: dict[str, Any] = {"kind": layout.FREE_KIND, "marks": -1, "cells": layout.NO_CELL, "owners": -1}
 
 
 def new_store(
@@ -55,13 +56,12 @@ def new_store(
     arrays: dict[str, Any] = {
         "records": np.empty(edges, np.uint32),
         "cells": np.full(cells, layout.NO_CELL, np.uint16),
-        "external": np.zeros(_external_size(cells, way), np.uint8),
         "owners": np.full(granules, -1, np.int32),
         **{name: np.full(regions, _EMPTY.get(name, 0), dtype) for name, dtype in _OF_REGIONS.items()},
     }
     return layout.Store(
         sectors=np.full(frame[2] * frame[3], -1, np.int32),
-        free_blocks=np.full(17, -1, np.int32),
+        free_blocks=np.full(layout.LARGEST_BLOCK + 1, -1, np.int32),
         free_lists=np.full(16, -1, np.int32),
         frame=numbers,
         size=size,
@@ -71,10 +71,6 @@ def new_store(
         trim=trim,
         **arrays,
     )
-
-
-def _external_size(cells: int, way: int) -> int:
-    return {layout.EIGHT_BIT: cells, layout.ONE_BIT: cells // 8}.get(way, 0)
 
 
 def nbytes(store: layout.Store) -> int:
@@ -94,7 +90,6 @@ def resized(store: layout.Store, *, regions: int = 0, granules: int = 0, edges: 
         cells = granules * layout.GRANULE
         changes["owners"] = _longer(store.owners, granules, np.int32, -1)
         changes["cells"] = _longer(store.cells, cells, np.uint16, layout.NO_CELL)
-        changes["external"] = _longer(store.external, _external_size(cells, store.way), np.uint8, 0)
     if edges > store.records.size:
         if edges > _MOST_EDGES:
             raise ParameterError(f"a sparse grid has room for {_MOST_EDGES} abstract edges, not for more")
@@ -115,9 +110,9 @@ def grown(store: layout.Store, share: int) -> layout.Store:
     sizes = {}
     if frame[layout.FREE_REGION] < 0 and frame[layout.REGION_TAIL] == store.base.size:
         sizes["regions"] = store.base.size + max(8, store.base.size // share)
-    if store.owners.size - frame[layout.GRANULE_TAIL] < layout.GRANULE:
+    if store.owners.size - frame[layout.GRANULE_TAIL] < layout.LARGEST_BLOCK:
         most = store.owners.size + max(32, store.owners.size // share)
-        sizes["granules"] = max(min(most, _MOST_GRANULES), store.owners.size + 16)
+        sizes["granules"] = max(min(most, _MOST_GRANULES), store.owners.size + layout.LARGEST_BLOCK)
     if not sizes:
         sizes["edges"] = store.records.size + max(512, store.records.size // share)
     return resized(store, **sizes)
@@ -155,7 +150,7 @@ def _covering(first: int, count: int, low: int, high: int, doubling: bool) -> tu
 
 
 def squeezed(store: layout.Store, *, share: int = 32) -> layout.Store:
-    """The same grid without gaps, in the order of its sectors, with a 1 / `share` of room (and a little) to spare.
+    """The same grid without gaps, in the order of its sectors, with a 1 / `share` of room to spare.
 
     Nodes and region numbers change; cells, edges and regions do not.
     """
@@ -168,9 +163,9 @@ def squeezed(store: layout.Store, *, share: int = 32) -> layout.Store:
         store.drop,
         store.way,
         store.trim,
-        regions=regions + regions // share + 1,
-        granules=min(granules + granules // share + 2, _MOST_GRANULES),
-        edges=places + places // share + 16,
+        regions=regions + regions // share,
+        granules=min(granules + granules // share, _MOST_GRANULES),
+        edges=places + places // share,
     )
     fresh = fresh._replace(sectors=np.full_like(store.sectors, -1))
     kept = [0, 1, 2, 3, layout.CELLS, layout.REGIONS, layout.EDGES, layout.STRUCTURE]
@@ -190,15 +185,14 @@ def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
             raise ParameterError(f"array {name!r} is of another type")
         array.setflags(write=True)  # the mapping is copy-on-write; Numba compiles again for read-only arrays
     store = empty._replace(**arrays)
-    sizes = {name: arrays[name].size for name in ("frame", "free_blocks", "free_lists", "sectors", "cells", "external")}
+    sizes = {name: arrays[name].size for name in ("frame", "free_blocks", "free_lists", "sectors", "cells")}
     cells = store.owners.size * layout.GRANULE
     right = {
         "frame": layout.FRAME_SIZE,
-        "free_blocks": 17,
+        "free_blocks": layout.LARGEST_BLOCK + 1,
         "free_lists": 16,
         "sectors": int(store.frame[layout.COLUMNS] * store.frame[layout.ROWS]) if store.frame.size > 3 else -1,
         "cells": cells,
-        "external": _external_size(cells, store.way),
     }
     if sizes != right or any(getattr(store, name).size != store.base.size for name in _OF_REGIONS):
         raise ParameterError("its arrays do not belong together")

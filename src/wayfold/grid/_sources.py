@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from wayfold.grid.sparse import SparseGrid
 
 _LEVELS_PER_CLIMB = 4
+SEED_REACH = 2.0  # cells, beside the agent's radius: how far from its cell a seed may lie
 _RAYS_AT_ONCE = 1 << 20
 # Surfaces this near to each other, as a share of the agent's height, are one: meshes often have floors on floors.
 _SAME_SURFACE = 1e-3
+_ASIDE = (0.0171, 0.0117)  # cells; a direction that no edge of a level runs in
 
 
 def heightmap_cells(z: ArrayLike, passable: ArrayLike | None, level: float) -> NDArray[np.int64]:
@@ -70,7 +72,9 @@ def mesh_cells(
         count = min(rows_at_once, rows - first)
         x = np.tile(np.arange(columns), count)
         y = np.repeat(np.arange(first, first + count), columns)
-        floors, which = _floors(index, walkable, agent, low[0] + (x + 0.5) * cell, low[1] + (y + 0.5) * cell, high[2])
+        floors, which = _floors(
+            index, walkable, agent, low[0] + (x + 0.5) * cell, low[1] + (y + 0.5) * cell, high[2], cell
+        )
         levels = np.floor((floors - middle) / level + 1e-6).astype(np.int64)
         parts.append(np.column_stack([x[which], y[which], levels]))
     cells = np.unique(np.concatenate(parts), axis=0)
@@ -86,8 +90,59 @@ def _floors(
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     top: float,
+    cell: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Heights of all floors below points of the sky on which an agent can stand, and the point of each."""
+    """Heights of all floors below points of the sky on which an agent can stand, and the point of each.
+
+    A ray may fall through the hairline crack between two triangles that should share an edge (terrain made of brushes
+    is full of them), so that a second one beside it finds the floors that it missed.
+    """
+    heights, ray = _roomy_floors(index, walkable, agent, x, y, top)
+    aside = _roomy_floors(index, walkable, agent, x + _ASIDE[0] * cell, y + _ASIDE[1] * cell, top)
+    missed = _apart(heights, ray, *aside, agent.climb + 2.0 * _ASIDE[0] * cell)
+    heights, ray = np.concatenate([heights, aside[0][missed]]), np.concatenate([ray, aside[1][missed]])
+    low = np.column_stack([x[ray], y[ray], heights])
+    high = low.copy()
+    # What is not higher than a step is no obstacle: stairs can be climbed whose treads are narrower than an agent.
+    bottom = min(agent.climb + agent.radius, max(agent.height - agent.radius, agent.height / 2.0))
+    # A hair less than the radius: an agent may touch the walls of a passage that is exactly as wide as it is.
+    radius = agent.radius * (1.0 - 1e-6)
+    if radius > 0 and len(low):
+        low[:, 2] += bottom
+        high[:, 2] += max(bottom, agent.height - agent.radius)
+        free = index.clear(low, high, radius)
+        heights, ray = heights[free], ray[free]
+    return heights, ray
+
+
+def _apart(
+    heights: NDArray[np.float64],
+    ray: NDArray[np.int64],
+    others: NDArray[np.float64],
+    other_ray: NDArray[np.int64],
+    distance: float,
+) -> NDArray[np.bool_]:
+    """Which of the other floors are not within a distance of a floor of the same ray."""
+    if not len(heights) or not len(others):
+        return np.ones(len(others), np.bool_)
+    low, high = min(heights.min(), others.min()), max(heights.max(), others.max())
+    far = float(high - low) + 2.0 * distance + 1.0  # floors of different rays are farther apart than this on the line
+    line = np.sort(ray * far + heights - low)
+    where = other_ray * far + others - low
+    after = np.searchsorted(line, where)
+    gap = np.minimum(np.abs(where - line[after - 1]), np.abs(line[np.minimum(after, len(line) - 1)] - where))
+    return np.asarray(gap > distance)
+
+
+def _roomy_floors(
+    index: TriangleIndex,
+    walkable: NDArray[np.bool_],
+    agent: Agent,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    top: float,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Heights of all walkable floors below points of the sky with an agent's height of room above, and their points."""
     ceiling = top + agent.height + 1.0
     origins = np.column_stack([x, y, np.full(len(x), ceiling)])
     offsets, distances, triangles = index.all_hits(origins, [0.0, 0.0, -1.0])
@@ -109,16 +164,6 @@ def _floors(
         first_of_surface[waiting[walkable[triangles[above[waiting]]]]] = False
         above[waiting] -= 1
     stands = np.flatnonzero(walkable[triangles] & first_of_surface & (clearance >= agent.height))
-    feet = np.column_stack([x[ray[stands]], y[ray[stands]], heights[stands]])
-    bottom = min(agent.climb + agent.radius, agent.height / 2.0)
-    # A hair less than the radius: an agent may touch the walls of a passage that is exactly as wide as it is.
-    radius = agent.radius * (1.0 - 1e-6)
-    if radius > 0 and len(feet):
-        low, high = feet.copy(), feet.copy()
-        low[:, 2] += bottom
-        high[:, 2] += max(bottom, agent.height - agent.radius)
-        free = index.clear(low, high, radius)
-        stands = stands[free]
     return heights[stands], ray[stands]
 
 
@@ -126,20 +171,33 @@ def nearest_cells(
     grid: SparseGrid, points: NDArray[np.float64], wanted: NDArray[np.float64], reach: float
 ) -> NDArray[np.int64]:
     """The cell nearest to each point, which is given in cells and levels, and in metres for the message."""
-    from scipy.spatial import cKDTree
-
-    reach = _check.number(reach, "reach", low=0.0)
-    cells = grid.cells
-    tree = cKDTree(cells[:, :2]) if len(cells) else None
+    reach = _check.number(reach, "reach", low=0.0) + 0.5
+    cells = grid.cells  # by rows, so that the cells of a row near a point are a run
+    width = int(np.ptp(cells[:, 0])) + 1 if len(cells) else 1
+    left = int(cells[:, 0].min()) if len(cells) else 0
+    order = cells[:, 1] * width + cells[:, 0] - left
     found = np.empty((len(points), 3), np.int64)
     for at, point in enumerate(points):
-        near: Any = tree.query_ball_point(point[:2], reach + 0.5) if tree is not None else []
-        if not near:
+        rows = np.arange(np.ceil(point[1] - reach), np.floor(point[1] + reach) + 1)
+        columns = np.clip([np.ceil(point[0] - reach) - left, np.floor(point[0] + reach) + 1 - left], 0, width)
+        runs = np.searchsorted(order, (rows * width)[:, None] + columns)
+        around = np.concatenate([np.empty((0, 3), np.int64), *(cells[first:last] for first, last in runs)])
+        around = around[((around - point)[:, :2] ** 2).sum(axis=1) <= reach * reach]
+        if not len(around):
             place = ", ".join(f"{value:g}" for value in wanted[at])
             raise OffMapError(f"points[{at}] ({place}) is not near any cell of the grid")
-        around = cells[near]
         under = around[around[:, 2] <= point[2] + 1]  # what stands in the air stands above its cell, not below it
         around = under if len(under) else around
         apart = (around - point) * grid.scale
         found[at] = around[np.argmin((apart * apart).sum(axis=1))]
     return found
+
+
+def connected_cells(grid: SparseGrid, seeds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """All cells of the grid's components that hold one of some cells."""
+    planner, store = grid._planner, grid._store
+    labels = planner.components()
+    nodes = planner.all_nodes()
+    wanted = np.zeros(int(labels.max(initial=-1)) + 1, np.bool_)
+    wanted[labels[store.owners[grid._nodes(seeds) >> 4]]] = True
+    return planner.cells_of(nodes[wanted[labels[store.owners[nodes >> 4]]]])

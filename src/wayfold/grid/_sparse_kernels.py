@@ -9,6 +9,7 @@ from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 from wayfold.grid._kernels import DIAGONAL, octile
 from wayfold.grid._link_kernels import link_bits
+from wayfold.grid._pool_kernels import effects_in, first_edge, region_named
 from wayfold.grid._store_kernels import (
     BLOCKED,
     EIGHT_BIT,
@@ -21,16 +22,13 @@ from wayfold.grid._store_kernels import (
     Store,
     beyond,
     box_of,
-    effects_in,
     effects_of,
-    first_edge,
     get_external,
     height_of,
     offset_of,
     own_head,
     owner,
     place_of,
-    region_named,
 )
 
 
@@ -106,7 +104,7 @@ def successor_node(space, node, direction):
         return np.int64(-1)
     region = owner(store, node)
     if store.way == EIGHT_BIT:
-        if np.int64(store.external[node]) >> direction & 1 == 0:
+        if get_external(store, region, node) >> direction & 1 == 0:
             width = (np.int64(store.box[region]) >> 8 & 15) + 1
             return node + STEP_Y[direction] * width + STEP_X[direction]
     cx, cy = place_of(store, region, node)
@@ -267,7 +265,7 @@ def successors_of(store, node, out, spots):
     way = store.way
     if way >= ONE_BIT:
         width = (np.int64(store.box[region]) >> 8 & 15) + 1
-        outside = get_external(store, node)
+        outside = get_external(store, region, node)
         if way == ONE_BIT and outside:
             outside = 255
         inside = bits & ~outside

@@ -3,6 +3,10 @@
 
 A *node* is an index into the cell pool. The pool is dealt out in granules of 16 cells, so that one owner for every
 granule says which region a node belongs to. A region's cells are the rows of a box inside its sector.
+
+Which edges leave the region (the paper's 1-bit and 8-bit ways to successors) is marked behind the region's cells, in
+granules without an owner. With 8 bits, a region that is alone in its sector needs no marks: the edges that leave it are
+those that leave the sector, which the place of the cell says.
 """
 
 from typing import NamedTuple
@@ -12,6 +16,7 @@ import numpy as np
 from wayfold._jit import inline
 
 GRANULE = 16
+LARGEST_BLOCK = 24  # granules of 256 cells with 8 bits of marks for each
 BLOCKED = 31  # height offset of an impassable cell
 NO_CELL = BLOCKED << 8
 HIGHEST_OFFSET = 30
@@ -31,6 +36,30 @@ STEP_X = np.array([1, 1, 0, -1, -1, -1, 0, 1], np.int64)
 STEP_Y = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)
 # at * RECIPROCAL[w] >> 16 == at // w for at < 256, w <= 16
 RECIPROCAL = np.array([0] + [-(-65536 // w) for w in range(1, 17)], np.int64)
+
+
+def _leaving() -> tuple[np.ndarray, np.ndarray]:
+    """Directions that lead out of a sector, as bits, for every place of a box, and where the bits of a box begin.
+
+    By size of the sector, whether the box touches its left and its right side, and width of the box; each is as high as
+    the sector, so that a box begins with its top row.
+    """
+    parts, starts, total = [], np.zeros((17, 4, 17), np.int64), 0
+    for size, sides, width in np.ndindex(starts.shape):
+        if width <= size:
+            bits = np.zeros((size, width), np.uint8)
+            if bits.size:
+                bits[:, 0] |= np.uint8(0x38 if sides & 1 else 0)
+                bits[:, -1] |= np.uint8(0x83 if sides & 2 else 0)
+                bits[0] |= np.uint8(0xE0)
+                bits[-1] |= np.uint8(0x0E)
+            starts[size, sides, width] = total
+            total += bits.size
+            parts.append(bits.ravel())
+    return np.concatenate(parts), starts
+
+
+LEAVING, LEAVING_START = _leaving()
 
 
 class Store(NamedTuple):
@@ -53,12 +82,12 @@ class Store(NamedTuple):
     kind: np.ndarray  # (regions,) uint8, only cells of the same kind connect; FREE_KIND for no region
     count: np.ndarray  # (regions,) uint16, number of abstract edges
     room: np.ndarray  # (regions,) uint8, log2 of the places for abstract edges, 0 for none
-    mark: np.ndarray  # (regions,) uint8, scratch of edits
+    marks: np.ndarray  # (regions,) int32, where the marks of edges that leave the region begin; -1 - place in LEAVING
+    touch: np.ndarray  # (regions,) uint8, scratch of edits
     records: np.ndarray  # (edges,) uint32, sector code << 28 | ordinal << 12 | support
-    cells: np.ndarray  # (granules * 16,) uint16, effects << 13 | height offset << 8 | movement bits
-    external: np.ndarray  # (cells,) uint8 for 8-bit, (cells / 8,) for 1-bit, else empty: edges that leave the region
+    cells: np.ndarray  # (granules * 16,) uint16, effects << 13 | height offset << 8 | movement bits; and marks
     owners: np.ndarray  # (granules,) int32, region of each granule, negative for none
-    free_blocks: np.ndarray  # (17,) int32, first free block of each size in granules, -1 for none
+    free_blocks: np.ndarray  # (LARGEST_BLOCK + 1,) int32, first free block of each size in granules, -1 for none
     free_lists: np.ndarray  # (16,) int32, first free edge list of each log2 size, -1 for none
     frame: np.ndarray  # (FRAME_SIZE,) int64
     size: int  # side of a sector
@@ -243,6 +272,8 @@ def own_head(store, region):
 def beyond(store, region, head, cx, cy, z, direction):
     """Where a step in a direction leads, found from coordinates alone; the step must be possible."""
     head, tx, ty = column_beside(store, region, head, cx, cy, direction)
+    if store.follow[head] < 0:  # the only region of its sector: the step leads to no other
+        return node_at(store, head, tx, ty)
     kind = store.kind[region]
     node, _ = probe(store, head, tx, ty, z, kind)
     if node < 0 and store.drop > 0:
@@ -250,287 +281,50 @@ def beyond(store, region, head, cx, cy, z, direction):
     return node
 
 
-# --- pools -----------------------------------------------------------------------------------------------------------
-
-
-@inline
-def take_block(store, granules):
-    """First granule of a free block, -1 when the pool must grow."""
-    frame, owners = store.frame, store.owners
-    for size in range(granules, store.free_blocks.size):
-        block = np.int64(store.free_blocks[size])
-        if block >= 0:
-            store.free_blocks[size] = -2 - owners[block]
-            frame[FREE_GRANULES] -= size
-            if size > granules:
-                give_block(store, block + granules, size - granules)
-            return block
-    block = frame[GRANULE_TAIL]
-    if block + granules > owners.size:
-        return np.int64(-1)
-    frame[GRANULE_TAIL] = block + granules
-    return block
-
-
-@inline
-def give_block(store, block, granules):
-    """Put a block into the list of its size; the list runs through the owners, as -2 - next."""
-    for at in range(block + 1, block + granules):
-        store.owners[at] = -1
-    store.owners[block] = -2 - store.free_blocks[granules]
-    store.free_blocks[granules] = block
-    store.frame[FREE_GRANULES] += granules
+# --- edges that leave the region -------------------------------------------------------------------------------------
 
 
 @inline
 def granules_for(width, height):
-    """Granules that a box takes."""
+    """Granules that the cells of a box take."""
     return (width * height + GRANULE - 1) // GRANULE
 
 
 @inline
-def get_external(store, node):
-    """What is stored of the edges that leave the region: 8 bits, or whether there is any."""
-    if store.way == EIGHT_BIT:
-        return np.int64(store.external[node])
-    if store.way == ONE_BIT:
-        return np.int64((store.external[node >> 3] >> np.uint8(node & 7)) & np.uint8(1))
-    return np.int64(0)
-
-
-@inline
-def set_external(store, node, bits):
-    """Store which edges leave the region, as far as the way of generating successors wants it stored."""
-    if store.way == EIGHT_BIT:
-        store.external[node] = bits
-    elif store.way == ONE_BIT:
-        mask = np.int64(1) << (node & 7)
-        old = np.int64(store.external[node >> 3])
-        store.external[node >> 3] = old | mask if bits else old & ~mask
-
-
-@inline
-def effects_in(store, region):
-    """Sum of the effect counts of a region's cells."""
-    return (np.int64(store.edges[region]) & 7) << 8 | np.int64(store.grid[region]) & 255
-
-
-@inline
-def set_effects(store, region, total):
-    """Store the sum of the effect counts of a region's cells (at most 7 * 256: 11 bits)."""
-    store.edges[region] = np.int64(store.edges[region]) & ~np.int64(7) | total >> 8
-    store.grid[region] = np.int64(store.grid[region]) & ~np.int64(255) | total & 255
-
-
-@inline
-def set_block(store, region, block, left, top, width, height):
-    """Give a region a block of cells, all impassable."""
-    store.grid[region] = block << 8 | np.int64(store.grid[region]) & 255
-    store.box[region] = left | top << 4 | (width - 1) << 8 | (height - 1) << 12
+def block_size(store, width, height, marked):
+    """Granules that a box takes with its marks."""
     granules = granules_for(width, height)
-    for at in range(block, block + granules):
-        store.owners[at] = region
-    for node in range(block * GRANULE, (block + granules) * GRANULE):
-        store.cells[node] = NO_CELL
-        set_external(store, node, 0)
+    if marked:
+        granules += (width * height + 31) // 32 if store.way == EIGHT_BIT else 1
+    return granules
 
 
 @inline
-def copy_cell(store, source, node):
-    """Copy a cell with all that is stored of it."""
-    store.cells[node] = store.cells[source]
-    set_external(store, node, get_external(store, source))
-
-
-# --- abstract edges --------------------------------------------------------------------------------------------------
-
-
-@inline
-def edge_name(store, region, other):
-    """Sector code and ordinal by which a region's abstract edge names another region."""
-    code = 3 * (store.sector_x[other] - store.sector_x[region] + 1)
-    code += store.sector_y[other] - store.sector_y[region] + 1
-    return np.int64(code) << 16 | np.int64(store.ordinal[other])
+def get_mark(store, marks, at, cell):
+    """Which edges of the cell `at` of a region leave it: 8 bits, or whether there is any; `cell` is what it holds."""
+    if marks < 0:
+        return np.int64(LEAVING[at - 1 - marks]) & np.int64(cell)
+    if store.way == EIGHT_BIT:
+        return np.int64(store.cells[marks + (at >> 1)]) >> ((at & 1) << 3) & 255
+    return np.int64(store.cells[marks + (at >> 4)]) >> (at & 15) & 1
 
 
 @inline
-def region_named(store, region, name):
-    """The region that an abstract edge of `region` leads to."""
-    code = name >> 16
-    ordinal = name & 0xFFFF
-    other = head_of(store, store.sector_x[region] + code // 3 - 1, store.sector_y[region] + code % 3 - 1)
-    while other >= 0 and store.ordinal[other] != ordinal:
-        other = np.int64(store.follow[other])
-    return other
+def get_external(store, region, node):
+    """Edges of a cell that leave its region: 8 bits, or whether there is any; only in the two ways that know them."""
+    return get_mark(store, np.int64(store.marks[region]), node - first_node(store, region), store.cells[node])
 
 
 @inline
-def first_edge(store, region):
-    """Place of a region's first abstract edge."""
-    return np.int64(store.edges[region] >> np.uint32(3))
-
-
-@inline
-def set_first_edge(store, region, first):
-    """Move the list of a region's abstract edges."""
-    store.edges[region] = first << 3 | np.int64(store.edges[region]) & 7
-
-
-@inline
-def room_for(count):
-    """log2 of the places that a list of `count` edges takes, at least 2."""
-    room = 2
-    while (1 << room) < count:
-        room += 1
-    return room
-
-
-@inline
-def edges_left(store):
-    """Places for abstract edges that were never used."""
-    return store.records.size - store.frame[EDGE_TAIL]
-
-
-@inline
-def give_edges(store, first, room):
-    """Put a list of edges into the free lists, which run through the records."""
-    store.records[first] = store.free_lists[room] + 1
-    store.free_lists[room] = first
-    store.frame[FREE_EDGES] += 1 << room
-
-
-@inline
-def take_edges(store, room):
-    """First place of a list of 2**room edges; the caller has made sure that there is one."""
-    first = np.int64(store.free_lists[room])
-    if first >= 0:
-        store.free_lists[room] = np.int64(store.records[first]) - 1
-        store.frame[FREE_EDGES] -= 1 << room
-        return first
-    first = store.frame[EDGE_TAIL]
-    store.frame[EDGE_TAIL] = first + (1 << room)
-    return first
-
-
-@inline
-def change_support(store, region, other, change):
-    """Add to the support of the abstract edge from one region to another; without support it vanishes."""
-    records = store.records
-    name = edge_name(store, region, other)
-    first = first_edge(store, region)
-    count = np.int64(store.count[region])
-    for at in range(first, first + count):
-        if np.int64(records[at]) >> 12 == name:
-            support = (np.int64(records[at]) & 0xFFF) + change
-            if support > 0:
-                records[at] = name << 12 | support
-            else:
-                records[at] = records[first + count - 1]
-                store.count[region] = count - 1
-                store.frame[EDGES] -= 1
-                store.frame[STRUCTURE] += 1
-            return
-    room = np.int64(store.room[region])
-    if room == 0 or count == 1 << room:
-        wider = room_for(count + 1)
-        moved = take_edges(store, wider)
-        for at in range(count):
-            records[moved + at] = records[first + at]
-        if room > 0:
-            give_edges(store, first, room)
-        set_first_edge(store, region, moved)
-        store.room[region] = wider
-        first = moved
-    records[first + count] = name << 12 | change
-    store.count[region] = count + 1
-    store.frame[EDGES] += 1
-    store.frame[STRUCTURE] += 1
-
-
-@inline
-def support_of(store, region, other):
-    """Support of the abstract edge from one region to another, 0 where there is none."""
-    name = edge_name(store, region, other)
-    first = first_edge(store, region)
-    for at in range(first, first + np.int64(store.count[region])):
-        if np.int64(store.records[at]) >> 12 == name:
-            return np.int64(store.records[at]) & 0xFFF
-    return np.int64(0)
-
-
-# --- regions ---------------------------------------------------------------------------------------------------------
-
-
-@inline
-def new_region(store, sx, sy, kind, base, left, top, width, height):
-    """A region without cells, last in its sector's list, or -1 when a pool must grow."""
-    frame = store.frame
-    if not store.trim:
-        left, top, width, height = 0, 0, store.size, store.size
-    region = frame[FREE_REGION]
-    if region < 0 and frame[REGION_TAIL] >= store.base.size:
-        return np.int64(-1)
-    block = take_block(store, granules_for(width, height))
-    if block < 0:
-        return np.int64(-1)
-    if region >= 0:
-        frame[FREE_REGION] = store.follow[region]
+def set_external(store, region, node, bits):
+    """Mark which edges of a cell leave its region, where that is stored."""
+    marks = np.int64(store.marks[region])
+    if marks < 0:
+        return
+    at = node - first_node(store, region)
+    if store.way == EIGHT_BIT:
+        place, shift, mask = marks + (at >> 1), (at & 1) << 3, np.int64(255)
     else:
-        region = frame[REGION_TAIL]
-        frame[REGION_TAIL] += 1
-    sector = (sy - frame[ORIGIN_Y]) * frame[COLUMNS] + sx - frame[ORIGIN_X]
-    ordinal = 0
-    last = np.int64(-1)
-    other = np.int64(store.sectors[sector])
-    while other >= 0:  # the lowest ordinal that is not taken; a sector has few regions
-        last = other
-        if store.ordinal[other] == ordinal:
-            ordinal += 1
-            other = np.int64(store.sectors[sector])
-        else:
-            other = np.int64(store.follow[other])
-    if last < 0:
-        store.sectors[sector] = region
-    else:  # Algorithm 1 asks regions in the order in which they were made
-        store.follow[last] = region
-    store.follow[region] = -1
-    store.sector_x[region] = sx
-    store.sector_y[region] = sy
-    store.ordinal[region] = ordinal
-    store.kind[region] = kind
-    store.base[region] = base
-    store.centre[region] = left | top << 4
-    store.free[region] = 0
-    store.edges[region] = 0
-    store.grid[region] = 0
-    store.count[region] = 0
-    store.room[region] = 0
-    set_block(store, region, block, left, top, width, height)
-    frame[REGIONS] += 1
-    frame[STRUCTURE] += 1
-    return region
-
-
-@inline
-def free_region(store, region):
-    """Give back a region that has no cells and no abstract edges left."""
-    frame = store.frame
-    _, _, width, height = box_of(store, region)
-    give_block(store, first_node(store, region) // GRANULE, granules_for(width, height))
-    if store.room[region] > 0:
-        give_edges(store, first_edge(store, region), np.int64(store.room[region]))
-    column = store.sector_x[region] - frame[ORIGIN_X]
-    sector = (store.sector_y[region] - frame[ORIGIN_Y]) * frame[COLUMNS] + column
-    other = np.int64(store.sectors[sector])
-    if other == region:
-        store.sectors[sector] = store.follow[region]
-    else:
-        while store.follow[other] != region:
-            other = np.int64(store.follow[other])
-        store.follow[other] = store.follow[region]
-    store.kind[region] = FREE_KIND
-    store.count[region] = 0
-    store.follow[region] = frame[FREE_REGION]
-    frame[FREE_REGION] = region
-    frame[REGIONS] -= 1
-    frame[STRUCTURE] += 1
+        place, shift, mask = marks + (at >> 4), at & 15, np.int64(1)
+        bits = np.int64(1) if bits else np.int64(0)
+    store.cells[place] = np.int64(store.cells[place]) & ~(mask << shift) | bits << shift

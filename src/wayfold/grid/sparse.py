@@ -196,6 +196,7 @@ class SparseGrid:
         sector_size: int = 16,
         *,
         level: float | None = None,
+        seeds: ArrayLike | None = None,
         **options: Any,
     ) -> SparseGrid:
         """The cells of a mesh on which an agent can stand, on every floor.
@@ -212,6 +213,9 @@ class SparseGrid:
         level : float, metres, > 0, optional
             Height of one level; a quarter of the agent's climb (but at least a sixteenth of a cell) by default.
             `max_step` follows from the agent's climb.
+        seeds : (k, 3) array_like, metres, optional
+            Keep only the cells that are connected to those nearest to these points: without it, the tops of roofs and
+            what is enclosed in solids are cells too.
         **options
             As for `SparseGrid`, but `max_step`.
 
@@ -227,6 +231,10 @@ class SparseGrid:
         cells, step, origin, scale = _sources.mesh_cells(mesh, agent or Agent(), cell, level)
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
+        if seeds is not None:
+            near = grid.to_cells(seeds, reach=_sources.SEED_REACH + (agent or Agent()).radius / cell)
+            grid = cls.from_cells(_sources.connected_cells(grid, near), sector_size, max_step=step, **options)
+            grid.origin, grid.scale = origin, scale
         return grid
 
     origin: NDArray[np.float64] = np.zeros(3)
