@@ -53,6 +53,16 @@ def test_moving_parts_are_taken_when_asked_for_at_their_place(tmp_path):
     assert all_of_it.bounds[1].tolist() == [208, 64, 108]
 
 
+def test_jump_pads_and_teleporters_say_where_they_are_and_lead(tmp_path):
+    text = '{ "classname" "trigger_push" "model" "*1" "target" "top" "origin" "5 0 0" }'
+    text += '{ "classname" "target_position" "targetname" "top" "origin" "1 2 300" }'
+    text += (
+        '{ "classname" "trigger_teleport" "model" "*1" "target" "nowhere" } { "classname" "trigger_hurt" "model" "*1" }'
+    )
+    (pad,) = load_bsp(write(tmp_path, samples.bsp(text))).carriers
+    assert (pad.kind, pad.box.tolist(), pad.target.tolist()) == ("trigger_push", [[5, 0, 0]] * 2, [1, 2, 300])
+
+
 def test_load_mesh_reads_levels(tmp_path):
     file = write(tmp_path, samples.bsp())
     assert load_mesh(file).triangles.tolist() == load_bsp(file).mesh.triangles.tolist()
@@ -111,6 +121,16 @@ def test_the_triangles_of_a_curved_patch_lie_within_the_error_of_it(error):
     assert distance.max() <= error + 1e-3
     normals = np.cross(*(vertices[triangles[:, k]] - vertices[triangles[:, 0]] for k in (1, 2)))
     assert (normals @ [-1.0, 0, 1] > 0).all()
+
+
+def test_a_pipe_is_seen_from_inside_where_its_normals_point_inward():
+    ring = [(1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0)]
+    control = np.array([[(x, along, z) for x, z in ring] for along in (0, 5, 10)], float)
+    inward = -control * [1, 0, 1]
+    vertices, triangles = patch_faces(control, inward, 0.01)
+    middles = vertices[triangles].mean(axis=1) * [1, 0, 1]
+    normals = np.cross(*(vertices[triangles[:, k]] - vertices[triangles[:, 0]] for k in (1, 2)))
+    assert (np.einsum("ij,ij->i", normals, middles) < 0).all()
 
 
 @pytest.mark.data

@@ -52,3 +52,13 @@ def test_the_room_has_nothing_that_it_does_not_name():
     assert dir(wayfold.geometry) == ["Mesh", "TriangleIndex", "Voxels", "polygon", "voxelise"]
     with pytest.raises(AttributeError, match="no attribute 'triangulate'"):
         wayfold.geometry.triangulate  # noqa: B018
+
+
+def test_a_mesh_without_a_material_has_the_other_triangles():
+    mesh = Mesh(corners, [(0, 1, 2), (0, 1, 3), (1, 2, 3)], [0, 1, 0], ["rock", "water"])
+    dry = mesh.without("water", "lava")
+    assert dry.triangles.tolist() == [[0, 1, 2], [1, 2, 3]]
+    assert dry.materials.tolist() == [0, 0]
+    assert mesh.without("lava") is mesh
+    with pytest.raises(GeometryError, match="at least one"):
+        mesh.without("rock", "water")

@@ -80,6 +80,31 @@ def test_a_trimmed_region_takes_only_its_bounding_box():
     assert grid.nbytes < SparseGrid.from_cells(cells, trim=False).nbytes
 
 
+@pytest.mark.parametrize("size", [12, 16])
+def test_live_arrays_stay_near_the_accounting_of_the_paper(size):
+    """Also where boxes are full, so that trimming gains nothing, and after edits."""
+    for side in (47, 97):
+        grid = SparseGrid.from_cells(room(side, side), size)
+        assert grid.nbytes <= 1.3 * grid.memory().total
+    strip = [(x, 48, 0) for x in range(97)]
+    for _ in range(3):
+        grid.remove(strip)
+        grid.add(strip)
+    grid.compact()
+    assert grid.nbytes <= 1.3 * grid.memory().total
+
+
+def test_a_region_that_is_not_alone_any_more_still_knows_its_edges():
+    grid = SparseGrid.from_cells(room(24, 24), sector_size=8)
+    flat = {tuple(cell): grid.successors(cell).tolist() for cell in grid.cells.tolist()}
+    grid.add([(x, y, 9) for x in range(9, 15) for y in range(9, 15)])
+    assert grid.num_regions == 10
+    assert {tuple(cell): grid.successors(cell).tolist() for cell in room(24, 24)} == flat
+    grid.remove([(x, y, 9) for x in range(9, 15) for y in range(9, 15)])
+    grid.compact()
+    assert {tuple(cell): grid.successors(cell).tolist() for cell in room(24, 24)} == flat
+
+
 def test_a_staircase_turns_over_itself_in_one_sector():
     """Figure 4: every step is in the same sector, so that the regions must be joined within it."""
     ring = [(x, 0) for x in range(5)] + [(5, y) for y in range(5)] + [(5 - x, 5) for x in range(5)]

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from wayfold import Agent, SparseGrid
-from wayfold.formats import load_bsp, load_mesh, load_scen
+from wayfold.bench import _levels
+from wayfold.formats import load_mesh, load_scen
 
 pytestmark = pytest.mark.data
-
-PLAYER = Agent(radius=15.0, height=56.0, climb=18.0, slope=math.degrees(math.acos(0.7)))
 
 
 def maps(data):
@@ -34,7 +33,7 @@ def test_memory_is_what_the_paper_counts(data, size, average, most, trimmed, tri
         assert max(totals) == pytest.approx(most, rel=0.01)
     assert np.mean(boxes) <= trimmed
     assert max(boxes) <= trimmed_most
-    assert sum(grid.nbytes for grid in grids) <= 1.3 * sum(totals)
+    assert max(grid.nbytes / total for grid, total in zip(grids, totals, strict=True)) <= 1.3
 
 
 def test_exact_paths_have_the_listed_length_and_abstract_ones_agree_on_reachability(data):
@@ -69,10 +68,41 @@ def test_recast_samples_become_grids_of_several_floors(data):
         assert (world <= high + 0.5).all()
 
 
-def test_all_players_of_a_house_can_walk_to_each_other(data):
-    level = load_bsp(data / "quake/oa_shouse.bsp")
-    grid = SparseGrid.from_mesh(level.mesh, PLAYER, 8.0)
-    spawns = np.array([point.position for point in level.points if point.kind == "info_player_deathmatch"])
-    cells = grid.to_cells(spawns, reach=4.0)
-    assert len(cells) >= 10
-    assert all(grid.path(cells[0], cell).found for cell in cells[1:])
+def test_players_of_all_levels_can_walk_to_each_other_or_something_else_joins_them(data):
+    """Files of hulls do not say where teleporters are, only where they lead."""
+    walking = []
+    for file in _levels.level_files(data):
+        facts = _levels.level_facts(file)
+        assert facts["floors"] >= 2, file.name
+        assert sum(facts["groups"]["walk"]) == facts["spawns"], file.name
+        walking.append(len(facts["groups"]["walk"]) == 1)
+        carried = any(point.kind == "misc_teleporter_dest" for point in _levels.read_level(file).points)
+        assert len(facts["groups"]["carried"]) == 1 or (file.suffix == ".obj" and carried), file.name
+    assert sum(walking) >= 5
+
+
+def test_a_level_gives_the_same_grid_from_its_own_file_and_from_its_hulls(data):
+    groups = []
+    for name in ("oa_shouse.bsp", "oa_shouse.obj"):
+        level = _levels.read_level(data / "quake" / name)
+        grid = _levels.level_grid(level)
+        cells = grid.to_cells(level.spawns, reach=4.0)
+        groups.append([grid.path(cells[0], cell).found for cell in cells])
+        assert grid.num_cells == pytest.approx(112_500, rel=0.02)
+    assert groups[0] == groups[1] == [True] * 20
+
+
+def test_teleporters_as_one_way_links_lead_players_out_of_their_base(data):
+    level = _levels.read_level(data / "quake/dm6ish.bsp")
+    grid = _levels.level_grid(level)
+    moves = _levels.moves(level, grid)
+    cells = grid.to_cells(level.spawns, reach=4.0)
+    before = sum(grid.path(a, b).found for a in cells for b in cells)
+    for source, end in zip(moves.sources, moves.ends, strict=True):
+        far = np.abs(source - end)
+        grid.add_link(source, end, cost=float(far.sum()), both_ways=False)
+    after = [[grid.path(a, b).found for b in cells] for a in cells]
+    assert sum(map(sum, after)) > before
+    for a in cells:
+        for b in cells:
+            assert grid.path(a, b).found == grid.path(a, b, abstract=False).found

@@ -19,6 +19,8 @@ from wayfold.grid import SparseGrid
 
 PLAYER = Agent(radius=15.0, height=56.0, climb=18.0, slope=math.degrees(math.acos(0.7)))
 """The player of Quake 3, in its units."""
+RECAST = Agent(radius=0.6, height=2.0, climb=0.9, slope=45.0)
+"""The agent of Recast's samples, in metres."""
 JUMP = 45.0
 """Units that a Quake 3 player jumps: 270 units a second up against a gravity of 800."""
 LEAP = 200.0
@@ -73,7 +75,9 @@ def read_level(file: Path) -> QuakeLevel:
 
 def level_grid(level: QuakeLevel) -> SparseGrid:
     """The cells of a level that are connected to a place that it names: no roofs, nothing inside of solids."""
-    return SparseGrid.from_mesh(level.mesh, PLAYER, _CELL, seeds=level.places(*_SPAWNS, *_ITEMS))
+    ends = [carrier.target for carrier in level.carriers if carrier.kind == "trigger_teleport"]
+    seeds = np.concatenate([level.places(*_SPAWNS, *_ITEMS), np.array(ends).reshape(-1, 3)])
+    return SparseGrid.from_mesh(level.mesh, PLAYER, _CELL, seeds=seeds)
 
 
 class Moves(NamedTuple):
@@ -115,7 +119,7 @@ def moves(level: QuakeLevel, grid: SparseGrid) -> Moves:
                     seen.add(key)
                     found.append((cells[source[fine[:1]]], cells[end[fine[:1]]], way[fine[:1]]))
     for carrier in level.carriers:
-        inside, landing = _carried(grid, cells, carrier)
+        inside, landing = _carried(grid, cells, carrier, _flown_into(carrier, level.carriers))
         starts = inside[np.unique(component[inside], return_index=True)[1]]
         found.append((cells[starts], np.repeat(landing[None], len(starts), axis=0), np.full(len(starts), 4)))
     return Moves(*(np.concatenate(part) for part in zip(*found, strict=True)))
@@ -173,29 +177,59 @@ def _has_room(index: TriangleIndex, a: NDArray[np.float64], b: NDArray[np.float6
     return free
 
 
+def _flown_into(carrier: Carrier, others: list[Carrier]) -> NDArray[np.float64]:
+    """Where a carrier leads in the end: a jump pad may throw players into a teleporter that hangs in the air."""
+    for other in others:
+        beside = np.maximum(other.box[0] - carrier.target, carrier.target - other.box[1])
+        if carrier.kind == "trigger_push" and other.kind == "trigger_teleport" and beside.max() <= 2.0 * PLAYER.radius:
+            return other.target
+    return carrier.target
+
+
 def _carried(
-    grid: SparseGrid, cells: NDArray[np.int64], carrier: Carrier
+    grid: SparseGrid, cells: NDArray[np.int64], carrier: Carrier, target: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Numbers of the cells from which a carrier takes players, and the cell to which it does."""
     feet = grid.to_world(cells)
     low, high = carrier.box - [[PLAYER.radius, PLAYER.radius, PLAYER.height], [-PLAYER.radius, -PLAYER.radius, 0.0]]
     inside = np.flatnonzero(((feet >= low) & (feet <= high)).all(axis=1))
     try:
-        landing = grid.to_cells(carrier.target[None], reach=8.0)[0]
+        landing = grid.to_cells(target[None], reach=8.0)[0]
     except OffMapError:  # it leads to where nobody can stand
         return inside[:0], np.zeros(3, np.int64)
     return inside, landing
 
 
 def groups(component: NDArray[np.int32], links: NDArray[np.int64], spawns: NDArray[np.int32]) -> list[int]:
-    """Sizes of the groups of spawns that can all reach each other, when links (k, 2) join components."""
+    """Sizes of the groups of spawns when links (k, 2) join components, be it in one direction only."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     count = int(component.max()) + 1
     graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(count, count))
-    _, labels = connected_components(graph, directed=True, connection="strong")
+    _, labels = connected_components(graph, directed=False)
     return sorted(np.unique(labels[spawns], return_counts=True)[1].tolist(), reverse=True)
+
+
+def recast_facts(file: Path) -> dict[str, Any]:
+    """What a sample of Recast is as a sparse grid, with the part that is connected to its largest component."""
+    mesh = load_mesh(file, up="y")
+    begin = time.perf_counter()
+    grid = SparseGrid.from_mesh(mesh, RECAST, 0.3)
+    seconds = time.perf_counter() - begin
+    cells = grid.cells
+    sizes = np.bincount(_components(grid, cells))
+    _, stacked = np.unique(cells[:, :2], axis=0, return_counts=True)
+    return {
+        "level": file.name,
+        "triangles": len(mesh),
+        "cells": grid.num_cells,
+        "floors": int(stacked.max()),
+        "regions": grid.num_regions,
+        "bytes": grid.nbytes,
+        "build_seconds": seconds,
+        "largest_component": float(sizes.max() / sizes.sum()),
+    }
 
 
 def level_facts(file: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.bench import _grid_options, _levels
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.formats import Scenarios, load_map, load_scen
 from wayfold.grid import DenseGrid, SparseGrid, _kernels, _sparse_kernels
@@ -37,8 +38,23 @@ def run(data: Path, *, full: bool, progress: Step) -> dict[str, Any]:
         "table_1": [successors(some, size, progress) for size in SECTORS],
         "table_2": [edits(some, size, progress) for size in SECTORS],
         "planning": planning(some, 20 if full else 8, progress),
+        "options": _grid_options.options(some if full else some[::4], strip, progress),
+        "levels": levels(data, full, progress),
         "large": large(16_384 if full else 2_048, progress),
     }
+
+
+def levels(data: Path, full: bool, progress: Step) -> list[dict[str, Any]]:
+    """Real 3D: the samples of Recast and all Quake levels (only the smaller ones unless `full`)."""
+    found = []
+    for name in ("nav_test", "dungeon"):
+        progress(f"level {name}")
+        found.append(_levels.recast_facts(data / "recast" / f"{name}.obj"))
+    for file in _levels.level_files(data):
+        if full or file.stat().st_size < 1 << 21:
+            progress(f"level {file.name}")
+            found.append(_levels.level_facts(file))
+    return found
 
 
 def memory(files: list[Path], progress: Step) -> list[dict[str, Any]]:

@@ -88,32 +88,32 @@ def patch_faces(control: NDArray[np.float64], facing: NDArray[np.float64], error
     ----------
     control : (h, w, 3) float64 array, h and w odd
         Control points; every 3 x 3 of them with even corners is one biquadratic Bezier surface.
-    facing : (3,) float64 array
-        Sum of the normals of the control points: the side that is seen.
+    facing : (3,) or (h, w, 3) float64 array
+        Normals of the control points, or one for all: the side that is seen. A pipe has its own for every part.
     error : float, units, > 0
         Largest distance between a curve and its pieces.
     """
-    rows = _subdivide(control, error)
+    rows = _subdivide(np.concatenate([control, np.broadcast_to(facing, control.shape)], axis=2), error)
     grid = _subdivide(rows.transpose(1, 0, 2), error).transpose(1, 0, 2)
     height, width = grid.shape[:2]
     number = np.arange(height * width).reshape(height, width)
     a, b, c, d = (part.ravel() for part in (number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]))
     triangles = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
-    vertices = grid.reshape(-1, 3)
+    vertices, normals = grid.reshape(-1, 6)[:, :3].copy(), grid.reshape(-1, 6)[:, 3:]
     at = vertices[triangles]
     areas = np.cross(at[:, 1] - at[:, 0], at[:, 2] - at[:, 0])
-    if areas.sum(axis=0) @ facing < 0:
-        triangles = triangles[:, ::-1]
+    turned = np.einsum("ij,ij->i", areas, normals[triangles].sum(axis=1)) < 0
+    triangles[turned] = triangles[turned][:, ::-1]
     return vertices, triangles[(areas != 0).any(axis=1)]
 
 
 def _subdivide(control: NDArray[np.float64], error: float) -> NDArray[np.float64]:
-    """Points on the quadratic curves down each column of a (2 n + 1, k, 3) array of control points."""
+    """Points and normals on the quadratic curves down each column of a (2 n + 1, k, 6) array of control points."""
     pieces = [control[:1]]
     for top in range(0, len(control) - 1, 2):
         a, b, c = control[top : top + 3]
         # A quadratic curve leaves a chord over 1/n of it by |a - 2 b + c| / (4 n^2) at most.
-        bend = float(np.linalg.norm(a - 2 * b + c, axis=1).max())
+        bend = float(np.linalg.norm((a - 2 * b + c)[:, :3], axis=1).max())
         count = min(_MAX_PIECES, max(1, math.ceil(math.sqrt(bend / (4 * error)))))
         t = (np.arange(1, count + 1) / count)[:, None, None]
         pieces.append((1 - t) ** 2 * a + 2 * t * (1 - t) * b + t**2 * c)

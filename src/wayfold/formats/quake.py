@@ -258,7 +258,7 @@ def _patch(file: File, lumps: _Lumps, face: Any, error: float) -> tuple[NDArray[
         raise FormatError(f"a patch of {width} x {height} points is no grid of curves", file)
     control = _records(file, lumps, "vertices", face["vertex"], face["vertices"])
     positions = control["position"].astype(np.float64).reshape(height, width, 3)
-    return patch_faces(positions, control["normal"].sum(axis=0, dtype=np.float64), error)
+    return patch_faces(positions, control["normal"].astype(np.float64).reshape(height, width, 3), error)
 
 
 def _join(file: File, parts: list[tuple[NDArray[np.float64], NDArray[np.int64], int]]) -> Mesh:

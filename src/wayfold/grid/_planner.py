@@ -17,10 +17,11 @@ from wayfold.graph.workspace import Workspaces
 from wayfold.grid import _kernels, _plan_kernels, _sparse_kernels
 from wayfold.grid import _store_kernels as layout
 from wayfold.grid._links import LinkTable
+from wayfold.grid.tables import RegionTable
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
-    from wayfold.grid.sparse import RegionTable, SparseGrid
+    from wayfold.grid.sparse import SparseGrid
 
 # Each refining search looks this many regions ahead, with this weight on its estimate. On the DAO maps (buckets over
 # 100) this settles 20 times fewer cells than exact search; weight 1 settles 9 times fewer for paths 1 % shorter before
@@ -252,8 +253,6 @@ class Planner:
 
     def region_table(self) -> RegionTable:
         """All regions, numbered without gaps."""
-        from wayfold.grid.sparse import RegionTable
-
         store = self.grid._store
         alive = np.flatnonzero(store.kind != layout.FREE_KIND)
         number = np.full(store.base.size, -1, np.int32)

@@ -8,7 +8,7 @@ graph. Cells, regions and abstract edges are kept right by every edit, in well u
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,49 +22,14 @@ from wayfold.grid import _edit_kernels, _pools, _sparse_kernels
 from wayfold.grid import _store_kernels as layout
 from wayfold.grid._editor import Editor, check_cells, check_kinds
 from wayfold.grid._planner import Planner
+from wayfold.grid.editing import Editing
+from wayfold.grid.tables import Memory, RegionTable
 from wayfold.path import Path, Paths
 
 WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
 
 
-class Memory(NamedTuple):
-    """Bytes of a sparse grid as the paper counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell."""
-
-    sectors: int
-    regions: int
-    edges: int
-    cells: int
-
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.sectors + self.regions + self.edges + self.cells
-
-
-class RegionTable(NamedTuple):
-    """The regions of a grid, numbered from 0 in an order of no meaning."""
-
-    cells: NDArray[np.int64]
-    """(n, 3), all cells."""
-    region: NDArray[np.int32]
-    """(n,), region of each cell."""
-    bits: NDArray[np.uint8]
-    """(n,), movement bits of each cell: bit 0 is east, 1 south-east, ... clockwise where rows go down."""
-    centres: NDArray[np.int64]
-    """(r, 3), centre cell of each region."""
-    bases: NDArray[np.int64]
-    """(r,), base height."""
-    free: NDArray[np.int64]
-    """(r,), number of cells."""
-    effects: NDArray[np.int64]
-    """(r,), sum of the effect counts of the cells."""
-    edges: NDArray[np.int32]
-    """(e, 2), abstract edges: from region, to region."""
-    supports: NDArray[np.int64]
-    """(e,), number of grid edges of each abstract edge."""
-
-
-class SparseGrid:
+class SparseGrid(Editing):
     """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
 
     Parameters
@@ -327,96 +292,6 @@ class SparseGrid:
         links = self._planner.links.arrays()
         nodes = np.concatenate([nodes[nodes >= 0], links.ends[links.sources == node]])
         return self._planner.cells_of(nodes)
-
-    # --- edits -----------------------------------------------------------------------------------------------------
-
-    def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
-        """Add cells; edges, regions and abstract edges follow.
-
-        Parameters
-        ----------
-        cells : (n, 3) or (n, 2) array_like of int
-        kind : int, 0 to 254
-            Only cells of the same kind are linked.
-
-        Raises
-        ------
-        EditError
-            When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
-        """
-        kinds = np.array([_check.whole(kind, "kind", low=0, high=254)], np.uint8)
-        self._editor.edit(check_cells(cells), True, kinds)
-
-    def remove(self, cells: ArrayLike) -> None:
-        """Remove cells; edges, regions and abstract edges follow.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or is listed twice. Nothing is changed.
-        """
-        self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
-
-    def add_effect(self, cells: ArrayLike) -> None:
-        """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or would have more than 7 effects. Nothing is changed.
-        """
-        self._editor.change_effects(check_cells(cells), 1)
-
-    def remove_effect(self, cells: ArrayLike) -> None:
-        """Take one area effect off cells.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or has no effect. Nothing is changed.
-        """
-        self._editor.change_effects(check_cells(cells), -1)
-
-    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
-        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
-
-        Parameters
-        ----------
-        a, b : (x, y) or (x, y, z)
-            Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
-        cost : float, optional
-            At least the octile distance of the two columns, which plus one for each level is the default.
-        both_ways : bool
-            Whether it also leads from `b` to `a`.
-        """
-        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")])
-        self._planner.nodes_of(ends, "link")
-        first, second = ends.astype(np.int64)
-        across = np.abs(first - second)
-        least = float(across[:2].max() + (np.sqrt(2.0) - 1.0) * across[:2].min())
-        price = least + float(across[2]) if cost is None else _check.number(cost, "cost", low=least)
-        self._planner.links.add(first, second, price, bool(both_ways))
-
-    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Remove the link between two cells, whichever way it leads."""
-        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")]).astype(np.int64)
-        self._planner.links.remove(ends[0], ends[1])
-
-    def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
-        """Make room in the pools, so that edits allocate nothing until it is used up.
-
-        Parameters
-        ----------
-        cells : int, >= 0
-            Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
-        regions, edges : int, >= 0
-            Room for so many more regions and abstract edges.
-        """
-        self._editor.reserve(cells, regions, edges)
-
-    def compact(self) -> None:
-        """Squeeze all gaps out of the pools; edits do so themselves once a fifth of a pool is gaps."""
-        self._editor.compact()
 
     @property
     def _store(self) -> layout.Store:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wayfold.bench import harness, sparse_grid
+from wayfold.bench import _levels, harness, sparse_grid
 from wayfold.cli._output import print_json, print_table, progress, to_json
 from wayfold.view import pictures
 from wayfold.view.sparse import plot_memory, plot_quality
@@ -46,6 +46,23 @@ def report(data: Path, full: bool, out: Path | None, json: bool, quiet: bool) ->
     plan = {name: value for name, value in found["planning"].items() if name not in ("lengths", "length_quantiles")}
     facts = {**plan, **{f"length, {name}": value for name, value in found["planning"]["length_quantiles"].items()}}
     print_table("Planning on scenarios", ("", ""), [(name.replace("_", " "), value) for name, value in facts.items()])
+    _print_options(found["options"])
+    _print_levels(found["levels"])
     print_table("A large world", ("", ""), [(name.replace("_", " "), value) for name, value in found["large"].items()])
     machine = found["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, all answers checked")
+
+
+def _print_options(options: list[dict[str, Any]]) -> None:
+    names = ("option", "measured", "off", "on", "default")
+    print_table("Beyond the paper: each option by itself", names, [[row[name] for name in names] for row in options])
+
+
+def _print_levels(levels: list[dict[str, Any]]) -> None:
+    names = ("level", "cells", "floors", "regions", "bytes", "build_seconds", "spawns")
+    rows = []
+    for level in levels:
+        groups = [" + ".join(map(str, level["groups"][way])) if "groups" in level else "" for way in _levels.WAYS]
+        rows.append((*(level.get(name, "") for name in names), *groups))
+    title = "Levels, and players in groups: who can walk to whom, then also fall, jump, leap, be carried"
+    print_table(title, [name.replace("_", " ") for name in (*names, *_levels.WAYS)], rows)
