@@ -54,6 +54,45 @@ def draw_regions(grid: SparseGrid, path: Path | None = None, *, edges: bool = Tr
     return figure
 
 
+def draw_floors(grid: SparseGrid, path: Path | None = None, *, rise: float | None = None) -> Figure:
+    """A sparse grid of several floors seen from above at a slant: cells in the colour of their region, far ones first.
+
+    Parameters
+    ----------
+    grid : SparseGrid
+        Not empty.
+    path : Path, optional
+        One of its paths; it is drawn over everything.
+    rise : float, cells, optional
+        How far up a level is drawn; in proportion to the cells by default, where the grid was made from a mesh.
+    """
+    from matplotlib.collections import LineCollection, PolyCollection
+
+    table = grid.regions()
+    per_level = float(grid.scale[2] / grid.scale[0]) if rise is None else rise
+
+    def slanted(points: NDArray[Any]) -> NDArray[np.float64]:
+        x, y, z = points[..., 0], points[..., 1], points[..., 2]
+        return np.stack([x + 0.45 * y, 0.55 * y + 1.2 * per_level * z], axis=-1)
+
+    order = np.lexsort((table.cells[:, 2], -table.cells[:, 1]))
+    cells = table.cells[order].astype(np.float64)
+    corners = cells[:, None] + np.array([(-0.5, -0.5, 0), (0.5, -0.5, 0), (0.5, 0.5, 0), (-0.5, 0.5, 0)])
+    shade = 0.6 + 0.4 * (cells[:, 2] - cells[:, 2].min()) / max(1.0, float(np.ptp(cells[:, 2])))
+    colours = np.clip(_colours(table.centres, table.region[order]) * shade[:, None], 0.0, 1.0)
+    flat = slanted(corners)
+    low, high = flat.reshape(-1, 2).min(axis=0), flat.reshape(-1, 2).max(axis=0)
+    figure, axes = new_figure(*(high - low))
+    axes.add_collection(PolyCollection(list(flat), facecolors=list(colours), edgecolors="face", linewidths=0.1))
+    if path is not None and len(path.points):
+        line = slanted(path.points + np.array([0.0, 0.0, 0.5]))
+        axes.add_collection(LineCollection([line], colors="white", linewidths=4.0))
+        axes.add_collection(LineCollection([line], colors=ROUTE, linewidths=2.0))
+    axes.set_xlim(low[0] - 1, high[0] + 1)
+    axes.set_ylim(low[1] - 1, high[1] + 1)
+    return figure
+
+
 def _colours(centres: NDArray[np.int64], regions: NDArray[np.int32]) -> NDArray[np.float64]:
     """A colour for each cell by its region; regions side by side differ."""
     from matplotlib import colormaps
