@@ -133,7 +133,9 @@ def test_a_sparse_grid_is_built_told_about_and_walked(arena, tmp_path):
     out, picture = tmp_path / "sparse.wayfold", tmp_path / "sparse.png"
     built = wayfold("build", arena, out, "--map", "sparse-grid", "--sector", "4", "--json")
     assert built.returncode == 0, built.stderr
-    assert "sparse" in json.loads(wayfold("info", out, "--json").stdout)["kind"]
+    told = wayfold("info", out, "--json", "--picture", tmp_path / "regions.png")
+    assert "sparse" in json.loads(told.stdout)["kind"]
+    assert (tmp_path / "regions.png").read_bytes().startswith(b"\x89PNG")
     for options in ((), ("--exact",)):
         answer = json.loads(wayfold("path", out, "1,0", "1,2", *options, "--picture", picture, "--json").stdout)
         assert answer["status"] == "FOUND"

@@ -189,6 +189,17 @@ def test_a_drop_leads_down_but_not_up():
     assert not SparseGrid.from_cells(low + high).path((11, 0, 5), (0, 0, 0))
 
 
+def test_trimmed_legs_make_paths_shorter_on_average():
+    rng = np.random.default_rng(8)
+    cells = np.argwhere(rng.random((120, 120)) < 0.75)
+    grid = SparseGrid.from_cells(cells, 8)
+    ends = cells[rng.integers(0, len(cells), (60, 2))]
+    plain, trimmed = ([grid.path(a, b, trim=share) for a, b in ends] for share in (0.0, 0.5))
+    assert [path.found for path in plain] == [path.found for path in trimmed]
+    assert sum(path.cost for path in trimmed if path) < sum(path.cost for path in plain if path)
+    assert sum(path.expanded for path in trimmed) > sum(path.expanded for path in plain)
+
+
 def test_replanning_keeps_what_still_holds():
     grid = SparseGrid.from_cells(room(60, 20), sector_size=8)
     path = grid.path((0, 10), (59, 10))
@@ -350,6 +361,7 @@ def test_wrong_starts_get_a_sentence(start, error, words):
         lambda: SparseGrid.from_heightmap([[1e9]]),
         lambda: SparseGrid.from_heightmap([[1.0]], [[True, False]]),
         lambda: SparseGrid.from_cells([(0, 0, 0)]).path((0, 0), (0, 0), budget=3),
+        lambda: SparseGrid.from_cells([(0, 0, 0)]).path((0, 0), (0, 0), trim=1.0),
     ],
 )
 def test_wrong_parameters_get_a_sentence(make):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from wayfold import Agent, SparseGrid
+from wayfold import Agent, NavMesh, SparseGrid
 from wayfold.bench import _levels
 from wayfold.formats import load_mesh, load_scen
 
@@ -66,6 +66,20 @@ def test_recast_samples_become_grids_of_several_floors(data):
         world = grid.to_world(grid.cells)
         assert (world >= low - 0.5).all()
         assert (world <= high + 0.5).all()
+
+
+@pytest.mark.parametrize("name", ["nav_test", "dungeon"])
+def test_a_grid_and_a_navigation_mesh_agree_on_what_is_connected(data, name):
+    """Two independent ways from triangles to floors; small islands, which differ at their rims, do not count."""
+    mesh = load_mesh(data / "recast" / f"{name}.obj", up="y")
+    grid = SparseGrid.from_mesh(mesh, _levels.RECAST, 0.3)
+    navmesh = NavMesh.build(mesh, _levels.RECAST, cell_size=0.3, cell_height=0.2)
+    labels, points = navmesh.graph.components(), navmesh.graph.points
+    large = np.isin(labels, np.flatnonzero(np.bincount(labels) >= 10))
+    cells = grid.to_cells(points[large] + np.array([0.0, 0.0, 0.3]), reach=3.0)
+    component = grid._planner.components()[grid._store.owners[grid._nodes(cells) >> 4]]
+    pairs = {(int(a), int(b)) for a, b in zip(labels[large], component, strict=True)}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) >= 1
 
 
 def test_players_of_all_levels_can_walk_to_each_other_or_something_else_joins_them(data):

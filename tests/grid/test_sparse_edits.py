@@ -55,11 +55,12 @@ def check_against(grid, naive, rng, weight=1.0):
         costs = naive.costs(cell, weight)
         for goal in rng.sample(cells, min(4, len(cells))):
             exact, abstract = grid.path(cell, goal, abstract=False), grid.path(cell, goal)
-            assert exact.found == abstract.found == (goal in costs)
+            trimmed = grid.path(cell, goal, trim=rng.choice([0.1, 0.5, 0.9]))
+            assert exact.found == abstract.found == trimmed.found == (goal in costs)
             if exact:
                 assert exact.cost == pytest.approx(costs[goal], rel=1e-9)
                 assert abstract.cost >= costs[goal] - 1e-9
-                for path in (exact, abstract):
+                for path in (exact, abstract, trimmed):
                     check_legal(naive, as_tuples(path.points.astype(int)), cell, goal, path.cost, weight)
 
 

@@ -136,7 +136,7 @@ def info(
     up: Annotated[
         Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up: z (y for glTF) or y.")
     ] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels into this PNG, SVG or PDF.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels or a sparse grid's regions.")] = None,
     json: Json = False,
 ) -> None:
     """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""

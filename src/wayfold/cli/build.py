@@ -150,7 +150,14 @@ def _sparse_grid(request: Request) -> SparseGrid:
         return SparseGrid.from_movingai(request.source, request.sector)
     world = request.world
     if isinstance(world, Mesh) or (isinstance(world, samples.Plan) and world.cells is None):
-        return SparseGrid.from_mesh(request.mesh, request.agent, request.cell or 0.5, request.sector)
+        with progress("cells", None, request.quiet) as step:
+            return SparseGrid.from_mesh(
+                request.mesh,
+                request.agent,
+                request.cell or 0.5,
+                request.sector,
+                progress=lambda done, total: step(f"row {done} of {total}"),
+            )
     kinds = request.grid.kinds
     rows, columns = kinds.nonzero()
     cells = list(zip(columns, rows, strict=True))

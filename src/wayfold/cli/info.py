@@ -33,11 +33,12 @@ def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> N
         check_writable(picture, (".png", ".svg", ".pdf"))
     facts = describe(file, up)
     if picture is not None:
-        if facts["kind"] != "hierarchy":
-            raise ParameterError(f"--picture draws the levels of a hierarchy, and {file} holds a {facts['kind']}")
-        from wayfold.view import hierarchy, pictures
+        from wayfold.view import hierarchy, pictures, sparse
 
-        pictures.save(hierarchy.draw_levels(load(file)), picture)
+        draw = {"hierarchy": hierarchy.draw_levels, "sparse grid": sparse.draw_grid}.get(facts["kind"])
+        if draw is None:
+            raise ParameterError(f"--picture draws hierarchies and sparse grids, and {file} holds a {facts['kind']}")
+        pictures.save(draw(load(file)), picture)
     if json:
         print_json(facts)
     else:

@@ -76,7 +76,7 @@ class Editor:
         elif count:
             self._apply(cells, adding, kinds, False)
         if _pools.wasteful(self.store):
-            self.compact()
+            self.store = _pools.squeezed(self.store, spare=_pools.FOR_EDITS)
 
     def compact(self) -> None:
         """Squeeze all gaps out of the pools."""

@@ -59,7 +59,7 @@ def centre_node(store, region):
 
 
 @kernel
-def refine(space, state, route, start, goal, ahead, scale, trail):
+def refine(space, state, route, start, goal, ahead, scale, trim, trail):
     """Refine a route of regions to cells, a few regions at a time; any cell of the next region will do.
 
     Parameters
@@ -71,6 +71,8 @@ def refine(space, state, route, start, goal, ahead, scale, trail):
         How many regions each small search looks ahead.
     scale : float64
         Weight of the estimate of those searches.
+    trim : float64, 0 to 1
+        Share of each leg that is dropped before the next one is planned, as far as it enters the next region at least.
     trail : (n,) int32
         Where the cells of the path go.
 
@@ -112,6 +114,13 @@ def refine(space, state, route, start, goal, ahead, scale, trail):
         for place in range(count + length - 1, count - 1, -1):
             trail[place] = back
             back = np.int64(state.parent[back])
+        if trim > 0.0 and not final:
+            length = max(1, length - np.int64(trim * length))
+            while owner(store, np.int64(trail[count + length - 1])) == route[at]:  # every leg gets on
+                length += 1
+            node = np.int64(trail[count + length - 1])
+            while route[last] != owner(store, node):
+                last -= 1
         count += length
         current = node
         at = last

@@ -109,7 +109,15 @@ class Planner:
     # --- queries ---------------------------------------------------------------------------------------------------
 
     def path(
-        self, first: int, last: int, *, abstract: bool, smooth: bool, budget: int | None = None, partial: bool = False
+        self,
+        first: int,
+        last: int,
+        *,
+        abstract: bool,
+        smooth: bool,
+        trim: float = 0.0,
+        budget: int | None = None,
+        partial: bool = False,
     ) -> Path:
         """The path between two nodes."""
         limit = searcher.check_budget(budget)
@@ -121,7 +129,7 @@ class Planner:
         if abstract:
             if budget is not None or partial:
                 raise ParameterError("budget and partial are for abstract=False: abstract planning has no such limits")
-            path = self._abstract(first, last, int(regions[0]), int(regions[1]))
+            path = self._abstract(first, last, int(regions[0]), int(regions[1]), trim)
         else:
             path = searcher.one(
                 self.space,
@@ -162,7 +170,7 @@ class Planner:
             self.pull,
         )
 
-    def _abstract(self, first: int, last: int, region: int, goal_region: int) -> Path:
+    def _abstract(self, first: int, last: int, region: int, goal_region: int, trim: float) -> Path:
         begin = time.perf_counter()
         route, abstract_settled = self.route(region, goal_region)
         if route is None:
@@ -173,7 +181,9 @@ class Planner:
         state = states.take()
         while True:
             trail = np.empty(room, np.int32)
-            status, count, settled = _plan_kernels.refine(self.space, state, route, first, last, _AHEAD, _SCALE, trail)
+            status, count, settled = _plan_kernels.refine(
+                self.space, state, route, first, last, _AHEAD, _SCALE, trim, trail
+            )
             if status == _plan_kernels.DONE:
                 break
             if status == _plan_kernels.TRAIL_FULL:

@@ -149,9 +149,13 @@ def _covering(first: int, count: int, low: int, high: int, doubling: bool) -> tu
     return begin, end - begin
 
 
-def squeezed(store: layout.Store, *, share: int = 32) -> layout.Store:
-    """The same grid without gaps, in the order of its sectors, with a 1 / `share` of room to spare.
+FOR_EDITS = (16, 96, 512)  # regions, granules and edges to spare, so that the next edits of a small grid need no more
 
+
+def squeezed(store: layout.Store, *, spare: tuple[int, int, int] = (0, 0, 0)) -> layout.Store:
+    """The same grid without gaps, in the order of its sectors, with a 32nd of room to spare.
+
+    `spare` is the least room for regions, granules and edges.
     Nodes and region numbers change; cells, edges and regions do not.
     """
     frame = store.frame
@@ -163,9 +167,9 @@ def squeezed(store: layout.Store, *, share: int = 32) -> layout.Store:
         store.drop,
         store.way,
         store.trim,
-        regions=regions + regions // share,
-        granules=min(granules + granules // share, _MOST_GRANULES),
-        edges=places + places // share,
+        regions=regions + max(spare[0], regions // 32),
+        granules=min(granules + max(spare[1], granules // 32), _MOST_GRANULES),
+        edges=places + max(spare[2], places // 32),
     )
     fresh = fresh._replace(sectors=np.full_like(store.sectors, -1))
     kept = [0, 1, 2, 3, layout.CELLS, layout.REGIONS, layout.EDGES, layout.STRUCTURE]
@@ -200,12 +204,12 @@ def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
 
 
 def wasteful(store: layout.Store) -> bool:
-    """Whether a fifth of a pool lies in gaps."""
+    """Whether a quarter of a pool lies in gaps, and more of them than one edit of a small grid makes."""
     frame = store.frame
     gaps = frame[layout.FREE_GRANULES]
     edges = frame[layout.FREE_EDGES]
     return bool(
-        (gaps > 64 and 5 * gaps > frame[layout.GRANULE_TAIL]) or (edges > 4096 and 2 * edges > frame[layout.EDGE_TAIL])
+        (gaps > 128 and 4 * gaps > frame[layout.GRANULE_TAIL]) or (edges > 4096 and 2 * edges > frame[layout.EDGE_TAIL])
     )
 
 

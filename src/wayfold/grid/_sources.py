@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _LEVELS_PER_CLIMB = 4
 SEED_REACH = 2.0  # cells, beside the agent's radius: how far from its cell a seed may lie
-_RAYS_AT_ONCE = 1 << 20
+_RAYS_AT_ONCE = 1 << 18
 # Surfaces this near to each other, as a share of the agent's height, are one: meshes often have floors on floors.
 _SAME_SURFACE = 1e-3
 _ASIDE = (0.0171, 0.0117)  # cells; a direction that no edge of a level runs in
@@ -49,7 +50,11 @@ def heightmap_cells(z: ArrayLike, passable: ArrayLike | None, level: float) -> N
 
 
 def mesh_cells(
-    mesh: Mesh, agent: Agent, cell: float, level: float | None
+    mesh: Mesh,
+    agent: Agent,
+    cell: float,
+    level: float | None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.int64], int, NDArray[np.float64], NDArray[np.float64]]:
     """Cells of a mesh where an agent can stand, the highest step in levels, and the grid's origin and scale."""
     cell = _check.number(cell, "cell", low=0.0, open_low=True)
@@ -77,6 +82,8 @@ def mesh_cells(
         )
         levels = np.floor((floors - middle) / level + 1e-6).astype(np.int64)
         parts.append(np.column_stack([x[which], y[which], levels]))
+        if progress is not None:
+            progress(first + count, rows)
     cells = np.unique(np.concatenate(parts), axis=0)
     origin = np.array([low[0] + cell / 2, low[1] + cell / 2, middle + level / 2])
     step = int(np.floor(agent.climb / level + 1e-6))

@@ -101,5 +101,5 @@ class Editing:
         self._editor.reserve(cells, regions, edges)
 
     def compact(self) -> None:
-        """Squeeze all gaps out of the pools; edits do so themselves once a fifth of a pool is gaps."""
+        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""
         self._editor.compact()

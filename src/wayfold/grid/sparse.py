@@ -8,6 +8,7 @@ graph. Cells, regions and abstract edges are kept right by every edit, in well u
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -162,6 +163,7 @@ class SparseGrid(Editing):
         *,
         level: float | None = None,
         seeds: ArrayLike | None = None,
+        progress: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> SparseGrid:
         """The cells of a mesh on which an agent can stand, on every floor.
@@ -181,6 +183,8 @@ class SparseGrid(Editing):
         seeds : (k, 3) array_like, metres, optional
             Keep only the cells that are connected to those nearest to these points: without it, the tops of roofs and
             what is enclosed in solids are cells too.
+        progress : callable, optional
+            Called with the number of rows of cells that have been looked at and of all.
         **options
             As for `SparseGrid`, but `max_step`.
 
@@ -193,7 +197,7 @@ class SparseGrid(Editing):
 
         if "max_step" in options:
             raise ParameterError("from_mesh takes max_step from the agent's climb: leave it out")
-        cells, step, origin, scale = _sources.mesh_cells(mesh, agent or Agent(), cell, level)
+        cells, step, origin, scale = _sources.mesh_cells(mesh, agent or Agent(), cell, level, progress)
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
         if seeds is not None:
@@ -311,6 +315,7 @@ class SparseGrid(Editing):
         *,
         abstract: bool = True,
         smooth: bool = False,
+        trim: float = 0.0,
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
@@ -325,6 +330,8 @@ class SparseGrid(Editing):
             search the cells for the cheapest path.
         smooth : bool
             Pull the path straight where the cells allow it and no area effect is entered (`Path.smooth`).
+        trim : float, 0 to 0.9
+            Share of each refined leg that is dropped before the next one is planned: shorter paths, more cells settled.
         budget : int, >= 1, optional
             Settle at most this many cells (``abstract=False`` only).
         partial : bool
@@ -338,7 +345,10 @@ class SparseGrid(Editing):
         """
         first = int(self._planner.nodes_of(_check.point3(start, "start")[None], "start")[0])
         last = int(self._planner.nodes_of(_check.point3(goal, "goal")[None], "goal")[0])
-        return self._planner.path(first, last, abstract=abstract, smooth=smooth, budget=budget, partial=partial)
+        share = _check.number(trim, "trim", low=0.0, high=0.9)
+        return self._planner.path(
+            first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
+        )
 
     def paths(
         self,

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _WIDEST = 2.5  # points
 
 
+def draw_grid(grid: SparseGrid, path: Path | None = None) -> Figure:
+    """A sparse grid at a slant where it has several floors, else straight from above with its abstract edges."""
+    cells = grid.cells
+    columns = len(np.unique(cells[:, :2], axis=0))
+    return draw_floors(grid, path) if columns < len(cells) else draw_regions(grid, path)
+
+
 def draw_regions(grid: SparseGrid, path: Path | None = None, *, edges: bool = True) -> Figure:
     """A sparse grid seen from above: cells in the colour of their region, higher floors over lower ones.
 
