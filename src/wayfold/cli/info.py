@@ -35,10 +35,13 @@ def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> N
     if picture is not None:
         from wayfold.view import hierarchy, pictures, sparse
 
-        draw = {"hierarchy": hierarchy.draw_levels, "sparse grid": sparse.draw_grid}.get(facts["kind"])
-        if draw is None:
+        if facts["kind"] == "hierarchy":
+            figure = hierarchy.draw_levels(load(file))
+        elif facts["kind"] == "sparse grid":
+            figure = sparse.draw_grid(load(file))
+        else:
             raise ParameterError(f"--picture draws hierarchies and sparse grids, and {file} holds a {facts['kind']}")
-        pictures.save(draw(load(file)), picture)
+        pictures.save(figure, picture)
     if json:
         print_json(facts)
     else:
