@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import naive_terrain as naive
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Status, Terrain, samples
+from wayfold.terrain.routes import EdgeRoutes
 
 pytestmark = pytest.mark.kernels
 
@@ -115,6 +116,21 @@ def test_astar_and_dijkstra_give_the_same_cost(seed, obstacles, graph):
     ]
     # Costs are stored as float32 for the search.
     assert costs[0] == pytest.approx(costs[1], rel=1e-6)
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.sampled_from([0.0, 0.3]), st.integers(1, 15))
+@example(223, 0.0, 15)  # several points on one edge: costs do not change as they move along it
+def test_refining_a_route_never_makes_it_dearer(seed, obstacles, points):
+    terrain, ends = world(seed, obstacles, count=4 + seed % 9)
+    ground, weights = terrain._ground, terrain.triangle_weights
+    graph = ground._graph(np.full(len(ground.edge_ends), points), vertices=True, centres=False)
+    places = terrain.locate(ends)
+    plain = EdgeRoutes(ground, weights, graph).path(ends, places, "astar")
+    refined = EdgeRoutes(ground, weights, graph, refine=True).path(ends, places, "astar")
+    assert refined.found == plain.found
+    if plain:
+        assert refined.cost <= plain.cost * (1 + 1e-12)
 
 
 def test_the_optimum_of_an_edge_sequence_is_that_of_a_general_optimiser():

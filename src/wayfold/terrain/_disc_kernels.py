@@ -109,6 +109,78 @@ def disc_polyline_cost(mesh, weights, points, radius, slack, scratch):
     return total
 
 
+@inline
+def nearest_centres(mesh, weights, centres, x, y, near, gaps):
+    """The centres of triangles nearest to a point, obstacles left out, nearest first; returns how many were found.
+
+    Buckets are looked at ring by ring around the point's own; `near` (k,) int32 and `gaps` (k,) float64 are written.
+    """
+    frame = mesh.frame
+    columns, rows = int(frame[3]), int(frame[4])
+    home_column, home_row = column_of(frame, x), row_of(frame, y)
+    count = 0
+    for ring in range(max(columns, rows)):
+        if count == near.size and gaps[count - 1] <= (ring - 1) * frame[2]:
+            break
+        for row in range(max(home_row - ring, 0), min(home_row + ring, rows - 1) + 1):
+            edge = abs(row - home_row) == ring
+            for column in range(home_column - ring, home_column + ring + 1, 1 if edge else max(2 * ring, 1)):
+                if not 0 <= column < columns:
+                    continue
+                bucket = row * columns + column
+                for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                    t = mesh.inside[at]
+                    cx, cy = centres[t, 0], centres[t, 1]
+                    # Each triangle once: in the bucket of its centre.
+                    if column_of(frame, cx) != column or row_of(frame, cy) != row or not weights[t] < np.inf:
+                        continue
+                    gap = np.sqrt((cx - x) ** 2 + (cy - y) ** 2)
+                    if count == near.size and gap >= gaps[count - 1]:
+                        continue
+                    place = count if count < near.size else count - 1
+                    while place > 0 and gaps[place - 1] > gap:
+                        gaps[place] = gaps[place - 1]
+                        near[place] = near[place - 1]
+                        place -= 1
+                    gaps[place] = gap
+                    near[place] = t
+                    count = min(count + 1, near.size)
+    return count
+
+
+@kernel
+def dual_links(mesh, weights, points, places, ends, radius, slack, scratch, near, gaps, nodes, costs):
+    """Join each end to the nearest nodes that a straight line without obstacles reaches (003, section 4.3).
+
+    They are looked for among as many as `near` and `gaps` have room for, and the end's own triangle. `nodes` and
+    `costs` (2, links) get them and what a disc of the radius pays for the line; -1 where there are fewer. The radius
+    does not choose the nodes, so that costs rise with it. Returns False when the scratch is too small.
+    """
+    for which in range(2):
+        x, y = ends[which, 0], ends[which, 1]
+        nodes[which, :] = -1
+        used = 0
+        count = nearest_centres(mesh, weights, points, x, y, near, gaps)
+        for at in range(count + 1):
+            node = near[at] if at < count else places[which]
+            known = False
+            for other in range(used):
+                known = known or nodes[which, other] == node
+            if known or used == nodes.shape[1]:
+                continue
+            total = disc_cost(mesh, weights, x, y, points[node, 0], points[node, 1], 0.0, slack, scratch)
+            if not total < np.inf:
+                continue
+            if radius > 0.0 and total >= 0.0:
+                total = disc_cost(mesh, weights, x, y, points[node, 0], points[node, 1], radius, slack, scratch)
+            if total < 0.0:
+                return False
+            nodes[which, used] = node
+            costs[which, used] = total
+            used += 1
+    return True
+
+
 @kernel
 def disc_steps(mesh, weights, radius, slack, offsets, targets, bends, points, costs, first, last, scratch):
     """Costs of the steps of nodes `first` to `last` - 1 for a disc; a step with a bend goes over that vertex."""

@@ -187,6 +187,38 @@ def dual_steps(mesh, weights, points, costs, bends):
 
 
 @kernel
+def dual_line(mesh, weights, points, targets, bends, nodes, line):
+    """Corners of a route over dual `nodes`: centres, and where the steps between them cross edges; returns the cost.
+
+    `line` (2 k - 1, 2) float64 is written. A step crosses at its bend, or on the straight line between two centres.
+    """
+    total = 0.0
+    for i in range(nodes.size):
+        here = nodes[i]
+        line[2 * i, 0], line[2 * i, 1] = points[here, 0], points[here, 1]
+        if i == 0:
+            continue
+        before = nodes[i - 1]
+        k = 0
+        while targets[3 * before + k] != here:
+            k += 1
+        bend = bends[3 * before + k]
+        if bend >= 0:
+            x, y = mesh.vertices[bend, 0], mesh.vertices[bend, 1]
+        else:
+            a, b = mesh.triangles[before, k], mesh.triangles[before, (k + 1) % 3]
+            ex, ey = mesh.vertices[b, 0] - mesh.vertices[a, 0], mesh.vertices[b, 1] - mesh.vertices[a, 1]
+            dx, dy = points[here, 0] - points[before, 0], points[here, 1] - points[before, 1]
+            gx, gy = points[before, 0] - mesh.vertices[a, 0], points[before, 1] - mesh.vertices[a, 1]
+            share = (gx * dy - gy * dx) / (ex * dy - ey * dx)
+            x, y = mesh.vertices[a, 0] + share * ex, mesh.vertices[a, 1] + share * ey
+        line[2 * i - 1, 0], line[2 * i - 1, 1] = x, y
+        total += weights[before] * np.hypot(x - points[before, 0], y - points[before, 1])
+        total += weights[here] * np.hypot(x - points[here, 0], y - points[here, 1])
+    return total
+
+
+@kernel
 def step_triangles(offsets, targets, costs, tris, nodes, out):
     """The triangle through which the cheapest step leads between each two consecutive nodes."""
     for i in range(nodes.size - 1):

@@ -67,15 +67,28 @@ def triangulate(linework: Any) -> tuple[Array, Ints, Array]:
         owner.append(rest[at])
     points = np.concatenate(corners)
     number = np.concatenate(owner)
-    order = np.argsort(number, kind="stable")
+    order = np.argsort(_curve(points.mean(axis=1)), kind="stable")
     points, number = points[order], number[order]
-    vertices, inverse = np.unique(points.reshape(-1, 2), axis=0, return_inverse=True)
-    triangles = inverse.reshape(-1, 3).astype(np.int32)
+    vertices, first, inverse = np.unique(points.reshape(-1, 2), axis=0, return_index=True, return_inverse=True)
+    rank = np.argsort(first)  # vertices in the order in which triangles need them
+    place = np.empty(len(rank), np.int32)
+    place[rank] = np.arange(len(rank))
+    vertices, triangles = vertices[rank], place[inverse.ravel()].reshape(-1, 3)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     turn = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
     triangles[turn < 0] = triangles[turn < 0][:, ::-1]
     real = turn != 0
     return np.ascontiguousarray(vertices), np.ascontiguousarray(triangles[real]), places[number[real]]
+
+
+def _curve(points: Array) -> NDArray[np.uint64]:
+    """Places on a curve that visits near points soon after each other (Morton's), so that searches stay in cache."""
+    low = points.min(axis=0)
+    size = max(float((points.max(axis=0) - low).max()), 1e-300)
+    cells = ((points - low) / size * 0xFFFF).astype(np.uint64)
+    for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
+        cells = (cells | cells << np.uint64(shift)) & np.uint64(mask)
+    return np.asarray(cells[:, 0] | cells[:, 1] << np.uint64(1))
 
 
 def _owners(shapes: NDArray[Any], places: Array) -> Ints:

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 _SLACK = 1e-12  # of the extent: what counts as on an edge
-_NODES = 3000  # a coarse graph has about this many points on edges, or one an edge where there are more edges
+_NODES = 2000  # a coarse graph has about this many points on edges, or one an edge where there are more edges
 _SCRATCH = 65_536  # triangles that one step may meet
 _MOST = 15  # points on one edge
 

@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from wayfold import _threads
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Status
-from wayfold.terrain import _disc_kernels, _refine_kernels, _route_kernels
+from wayfold.terrain import _chain_kernels, _disc_kernels, _refine_kernels, _route_kernels
 from wayfold.terrain.discs import exact_cost
-from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints
+from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, new_scratch
 
 _NEAR = 1e-10  # of the extent: crossings this close to a vertex pass through it
 _LINKS = 2  # dual nodes that a start or goal is joined to (section 4.3)
@@ -126,14 +125,12 @@ class DualRoutes(_Linked):
         offsets = np.arange(0, 3 * len(ground.centres) + 1, 3)
         slide(ground, weights, radius, offsets, targets, self.bends, ground.centres, costs)
         super().__init__(offsets, targets, costs, ground.centres)
-        self._free = np.flatnonzero(np.isfinite(weights)).astype(np.int32)
-        self._tree = cKDTree(ground.centres[self._free])
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
 
     def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the centres of triangles."""
         begin = perf_counter()
-        nodes, costs = zip(*(self._links(end, place) for end, place in zip(ends, places, strict=True)), strict=True)
+        nodes, costs = self._links(ends, places)
         goals = self.take_goals()
         goals[nodes[1]] = costs[1]
         scale = self._scale if search == "astar" else 0.0
@@ -143,61 +140,33 @@ class DualRoutes(_Linked):
             return Path(Status.UNREACHABLE, expanded=settled)
         line = np.empty((2 * len(trail) + 1, 2))
         line[0], line[-1] = ends
-        line[1::2] = self.points[trail]
-        line[2:-1:2] = self._crossings(trail)
-        cost = exact_cost(self.ground, self.weights, line, self.radius) if self.radius > 0 else None
+        mesh = self.ground.mesh
+        cost = _route_kernels.dual_line(mesh, self.weights, self.points, self.targets, self.bends, trail, line[1:-1])
+        if self.radius > 0:
+            cost = exact_cost(self.ground, self.weights, line, self.radius)
+        else:
+            cost += float(costs[0][nodes[0] == trail[0]][0] + costs[1][nodes[1] == trail[-1]][0])
         return Path(
             Status.FOUND,
             flat_points(line),
             nodes=trail,
-            cost=self._cost(line, trail, costs, nodes) if cost is None else cost,
+            cost=cost,
             expanded=settled,
             timings={"search": perf_counter() - begin},
         )
 
-    def _crossings(self, trail: Ints) -> Array:
-        """Where the steps of a route cross their edges: at the bend, or on the straight line between two centres."""
-        mesh = self.ground.mesh
-        here, there = trail[:-1], trail[1:]
-        corner = np.argmax(self.targets.reshape(-1, 3)[here] == there[:, None], axis=1)
-        a, b = mesh.vertices[mesh.triangles[here, corner]], mesh.vertices[mesh.triangles[here, (corner + 1) % 3]]
-        p, q = self.points[here], self.points[there]
-        edge, step, gap = b - a, q - p, p - a
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (gap[:, 0] * step[:, 1] - gap[:, 1] * step[:, 0]) / (
-                edge[:, 0] * step[:, 1] - edge[:, 1] * step[:, 0]
-            )
-        bend = self.bends[3 * here + corner]
-        return np.asarray(np.where((bend >= 0)[:, None], mesh.vertices[bend], a + share[:, None] * edge))
-
-    def _cost(self, line: Array, trail: Ints, costs: Any, nodes: Any) -> float:
-        """Exact cost of the line: the two links as they were integrated, each half step at its triangle's weight."""
-        total = float(costs[0][nodes[0] == trail[0]][0] + costs[1][nodes[1] == trail[-1]][0])
-        inner = line[1:-1]
-        legs = np.hypot(*np.diff(inner, axis=0).T)
-        return total + float((legs * np.repeat(self.weights[trail], 2)[1:-1]).sum())
-
-    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
-        """The nearest nodes that a straight line without obstacles joins to a point, and what the lines cost."""
-        _, near = self._tree.query(end, k=min(_LOOK, len(self._free)))
-        nodes: list[int] = []
-        costs: list[float] = []
-        for node in [*self._free[np.atleast_1d(near)], place]:
-            if node in nodes:
-                continue
-            line = np.stack([end, self.points[node]])
-            cost = exact_cost(self.ground, self.weights, line, 0.0)
-            if cost < np.inf:
-                nodes.append(int(node))
-                costs.append(cost)
-            if len(nodes) == _LINKS:
-                break
-        if self.radius > 0:
-            # The same nodes for every radius, so that costs rise with it.
-            costs = [
-                exact_cost(self.ground, self.weights, np.stack([end, self.points[node]]), self.radius) for node in nodes
-            ]
-        return np.array(nodes, np.int32), np.array(costs)
+    def _links(self, ends: Array, places: Ints) -> tuple[list[Ints], list[Array]]:
+        """The nearest nodes that a straight line without obstacles joins to each end, and what the lines cost."""
+        nodes, costs = np.empty((2, _LINKS), np.int32), np.empty((2, _LINKS))
+        near, gaps = np.empty(_LOOK, np.int32), np.empty(_LOOK)
+        capacity = 64
+        while not _disc_kernels.dual_links(
+            self.ground.mesh, self.weights, self.points, places, ends, self.radius, self.ground.slack,
+            new_scratch(capacity), near, gaps, nodes, costs,
+        ):  # fmt: skip
+            capacity *= 4
+        used = nodes >= 0
+        return [nodes[k, used[k]] for k in range(2)], [costs[k, used[k]] for k in range(2)]
 
 
 class EdgeRoutes(_Linked):
@@ -307,7 +276,7 @@ class EdgeRoutes(_Linked):
             chain.tri[: count - 1] = tris
             chain.x[0], chain.y[0] = ends[0]
             chain.x[count - 1], chain.y[count - 1] = ends[1]
-            newton = _refine_kernels.Newton(*(np.empty(capacity) for _ in range(5)))
+            newton = _chain_kernels.Newton(*(np.empty(capacity) for _ in range(5)))
             window = 4 * _refine_kernels.WINDOW + _refine_kernels.FAN
             points, cost = _refine_kernels.refine(
                 self.ground.mesh, self.weights, chain, count, _new_chain(window), _new_chain(window), newton, near
@@ -317,8 +286,8 @@ class EdgeRoutes(_Linked):
             capacity *= 2
 
 
-def _new_chain(capacity: int) -> _refine_kernels.Chain:
+def _new_chain(capacity: int) -> _chain_kernels.Chain:
     ints = [np.zeros(capacity, np.int32) for _ in range(3)]
     floats = [np.zeros(capacity) for _ in range(3)]
     fresh = np.ones(capacity, np.bool_)
-    return _refine_kernels.Chain(ints[0], ints[1], floats[0], ints[2], floats[1], floats[2], fresh)
+    return _chain_kernels.Chain(ints[0], ints[1], floats[0], ints[2], floats[1], floats[2], fresh)
