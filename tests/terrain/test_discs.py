@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests import naive_terrain as naive
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Status, Terrain
+from wayfold.errors import ParameterError
 
 pytestmark = pytest.mark.kernels
 
@@ -47,17 +48,30 @@ def test_a_disc_keeps_its_radius_from_obstacles_and_costs_the_highest_weight_und
     assert path.cost == pytest.approx(terrain.cost(path.points, radius=radius), rel=1e-9)
 
 
-@settings(max_examples=12)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.sampled_from(GRAPHS))
 def test_costs_rise_with_the_radius_and_radius_0_is_a_point(seed, graph):
     terrain, ends = world(seed)
     costs = [terrain.path(*ends, graph=graph, radius=radius, **OPTIONS).cost for radius in (0.0, 0.5, 1.5, 4.0)]
     assert costs[0] == terrain.path(*ends, graph=graph, **OPTIONS).cost
+    # On one graph every step costs more for a larger disc. Refined routes have a graph for each radius, and are
+    # within a hundredth of the optimum, which rises.
+    slack = 1e-2 if graph == "refined" else 1e-6  # costs are stored as float32 for the search
     for narrow, wide in itertools.pairwise(costs):
-        # A grown terrain has polygons for arcs; ways along edges are moved by the radius in a Steiner graph.
-        slack = {"refined": 5e-3, "steiner": 5e-2}.get(graph, 1e-6)
         assert wide >= narrow * (1 - slack)
-    assert min(costs[1:]) >= costs[0] * (1 - 5e-3)
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.floats(0.2, 4.0))
+def test_all_searches_of_a_discs_steiner_graph_give_the_same_cost(seed, radius):
+    terrain, ends = world(seed)
+    costs = [
+        terrain.path(*ends, graph="steiner", epsilon=2000.0, radius=radius, search=search).cost
+        for search in ("astar", "dijkstra", "bushwhack")
+    ]
+    assert costs == pytest.approx([costs[0]] * 3, rel=1e-6)
+    with pytest.raises(ParameterError, match="cones"):
+        terrain.path(*ends, graph="steiner", radius=radius, search="cones")
 
 
 @pytest.mark.parametrize("graph", GRAPHS)

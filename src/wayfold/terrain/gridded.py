@@ -100,9 +100,13 @@ class GridRoutes:
         return np.asarray(self.layout[:2] + np.column_stack([columns, rows]) * self.layout[2])
 
     def _links(self, end: Array, scratch: _kernels.Scratch) -> tuple[Ints, Array]:
-        """The node of the cell that holds a point; where no straight line leads to it, the others around."""
+        """The node of the cell that holds a point, and those around it that a straight line leads to.
+
+        The paper's own grid, with sampled steps, has only the former.
+        """
         column, row = np.round((end - self.layout[:2]) / self.layout[2]).astype(int)
-        around = [(0, 0)] + [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
+        reach = range(-1, 2) if self.layout[5] else range(1)
+        around = [(i, j) for i in reach for j in reach]
         nodes, costs = [], []
         for i, j in around:
             r, c = row + i, column + j
@@ -116,6 +120,4 @@ class GridRoutes:
             if np.isfinite(self.samples[r, c]) and np.isfinite(cost):
                 nodes.append(int(node[0]))
                 costs.append(float(cost))
-                if (i, j) == (0, 0):
-                    break
         return np.array(nodes, np.int32), np.array(costs, np.float64)

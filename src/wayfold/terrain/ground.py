@@ -18,7 +18,9 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 _SLACK = 1e-12  # of the extent: what counts as on an edge
-_NODES = 2000  # a coarse graph has about this many points on edges, or one an edge where there are more edges
+_NODES = 2000  # a coarse graph has at least about this many points on edges
+_AN_EDGE = 4  # and this many an edge where triangles are few, one where they are many
+_BUDGET = 150_000  # points up to which it is more than one
 _SCRATCH = 65_536  # triangles that one step may meet
 _MOST = 15  # points on one edge
 
@@ -92,7 +94,8 @@ class Ground:
         """Vertices and points on edges, more on long edges (the paper's future work, section 8.1)."""
         ends = self.mesh.vertices[self.edge_ends]
         length = np.hypot(*(ends[:, 1] - ends[:, 0]).T)
-        counts = np.clip(np.round(length / (length.sum() / _NODES)), 1, _MOST).astype(np.int64)
+        nodes = max(_NODES, len(ends) * float(np.clip(_BUDGET / len(ends), 1, _AN_EDGE)))
+        counts = np.clip(np.round(length / (length.sum() / nodes)), 1, _MOST).astype(np.int64)
         return self._graph(counts, vertices=True, centres=False)
 
     def _graph(self, counts: NDArray[np.int64], *, vertices: bool, centres: bool) -> EdgeGraph:

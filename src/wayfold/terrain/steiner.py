@@ -127,7 +127,8 @@ class SteinerGraph:
         Parameters
         ----------
         search : "astar", "dijkstra", "bushwhack" or "cones"
-            "bushwhack" is the paper's, with representatives; "cones" prunes with cones that bend at edges.
+            "bushwhack" is the paper's, with representatives; "cones" prunes with cones that bend at edges as the ways
+            of points do, so not for discs.
         """
         begin = perf_counter()
         workspaces = Workspaces(self.num_nodes + 2)
@@ -136,7 +137,7 @@ class SteinerGraph:
             return Path(Status.UNREACHABLE, expanded=settled)
         nodes = searcher.trail(state, end)
         if self.radius > 0:
-            nodes = nodes[1:-1]  # without the two nodes of the query itself
+            nodes = nodes[nodes < self.num_nodes]  # without the two nodes of the query itself
             line = self._disc_line(nodes)
             cost = exact_cost(self.ground, self.space.weights, line, self.radius)
             timings = {"search": perf_counter() - begin}
@@ -191,14 +192,14 @@ class SteinerGraph:
         )  # fmt: skip
 
     def _run(self, search: str, state: Any) -> Any:
-        if self.radius > 0:
-            return self._run_disc(search, state)
-        if search == "cones":
-            return _bushwhack_kernels.cone_search(self.space, state, self.start, self.goal)
         if search == "bushwhack":
             groups, queue = self._groups
             _, targets, costs = self.table
             return _bushwhack_kernels.bushwhack(groups, targets, costs, queue.take(), state, self.start, self.goal)
+        if self.radius > 0:
+            return self._run_disc(search, state)
+        if search == "cones":
+            return _bushwhack_kernels.cone_search(self.space, state, self.start, self.goal)
         scale = self._scale if search == "astar" else 0.0
         return graph_kernels.search(
             self.space, state, self.start, self.goal, scale, graph_kernels.UNLIMITED, searcher.NO_NODES,

@@ -199,7 +199,8 @@ class Terrain(FromSources):
             "refined" is nearly optimal; "steiner" is as good as its `epsilon`; "dual" is the fastest and the worst.
         search : "astar", "dijkstra", "bushwhack" or "cones", optional
             All give the same cost on the same graph. The last two are for Steiner graphs: "bushwhack" is the paper's
-            Alternative BUSHWHACK, "cones" prunes by cones that bend at edges and is the default there. A* elsewhere.
+            Alternative BUSHWHACK, "cones" prunes by cones that bend at edges and is the default there; the ways of
+            discs do not bend so, and have no cones. A* elsewhere.
         epsilon : float, > 0
             Of a Steiner graph: at most 1 + epsilon times the optimum where it is at most 1.
         cell : float, metres, > 0, optional
@@ -221,9 +222,11 @@ class Terrain(FromSources):
             `cost` is the weighted length of `points` (of a disc along them); `lower_bound` is computed when it is
             asked for. UNREACHABLE when obstacles or gaps keep the two apart.
         """
-        kind = search or ("cones" if graph == "steiner" and not radius else "astar")
-        self._check_query(graph, kind, nodes, steps)
         size = _check.number(radius, "radius", low=0.0)
+        kind = search or ("cones" if graph == "steiner" and size == 0 else "astar")
+        self._check_query(graph, kind, nodes, steps)
+        if kind == "cones" and size > 0:
+            raise ParameterError("search 'cones' is for points: use 'astar', 'dijkstra' or 'bushwhack' for a disc")
         fine = _check.number(epsilon, "epsilon", low=0.0, open_low=True)
         if weights:
             return self.with_weights(weights).path(
