@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from wayfold import Terrain
-from wayfold.bench.weighted import LAND_COVER, random_ends, real_mesh
+from wayfold.bench.real_terrain import LAND_COVER, random_ends, real_mesh
 from wayfold.view import pictures
 from wayfold.view.terrain import draw_terrain
 

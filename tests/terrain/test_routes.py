@@ -197,7 +197,7 @@ def test_refined_routes_are_within_two_thousandths_on_average_over_hundreds_of_s
 
 @pytest.mark.long
 def test_steiner_paths_stay_within_one_plus_epsilon_of_the_reference_on_many_scenes(record_property):
-    worst = {epsilon: 0.0 for epsilon in (1.0, 0.5, 0.25)}
+    worst = dict.fromkeys((1.0, 0.5, 0.25), 0.0)
     for seed in range(20):
         terrain, ends = world(seed, 0.25 if seed % 3 == 0 else 0.0, count=2 + seed % 3)
         best = reference(terrain, ends, per_edge=20, rounds=5)

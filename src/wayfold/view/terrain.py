@@ -97,3 +97,32 @@ def plot_scale(rows: list[dict[str, Any]]) -> Figure:
     axes.set_ylabel("ms a query")
     axes.legend()
     return figure
+
+
+def plot_bars(rows: list[dict[str, Any]], value: str, label: str) -> Figure:
+    """Bar chart of one value of a table's rows, the paper's bar beside each of ours, as in Figures 21 to 24.
+
+    Parameters
+    ----------
+    rows : list of dict
+        With graph, setting, method, the value, and the paper's values or None under "paper".
+    value : "search_ms" or "cost"
+    label : str
+        Of the axis.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(rows))
+    ours = [row[value] for row in rows]
+    theirs = [row["paper"][value] if row["paper"] else 0.0 for row in rows]
+    axes.bar(places - 0.2, theirs, 0.4, color="#9db4d0", label="paper")
+    axes.bar(places + 0.2, ours, 0.4, color="#2255cc", label="ours")
+    names = [row["graph"] if row["setting"] is None else f"{row['graph']} {row['setting']}" for row in rows]
+    axes.set_xticks(places, names, rotation=45, ha="right", fontsize=7)
+    if value == "search_ms":
+        axes.set_yscale("log")
+    axes.set_ylabel(label)
+    axes.legend()
+    return figure

@@ -11,7 +11,7 @@ from wayfold.bench import harness, weighted
 from wayfold.cli._output import print_json, print_table, progress, to_json
 from wayfold.terrain import Terrain
 from wayfold.view import pictures
-from wayfold.view.terrain import draw_terrain, plot_scale
+from wayfold.view.terrain import draw_terrain, plot_bars, plot_scale
 
 
 def report(data: Path, full: bool, out: Path | None, json: bool, quiet: bool) -> None:
@@ -23,6 +23,7 @@ def report(data: Path, full: bool, out: Path | None, json: bool, quiet: bool) ->
         out.mkdir(parents=True, exist_ok=True)
         (out / "weighted.json").write_text(to_json(found) + "\n", encoding="utf-8")
         _scene_pictures(out)
+        _bar_charts(found["rows"], out)
         if found["scale"]:
             pictures.save(plot_scale(found["scale"]), out / "weighted_scale.png")
     if json:
@@ -32,26 +33,43 @@ def report(data: Path, full: bool, out: Path | None, json: bool, quiet: bool) ->
         _scene_table(scene, [row for row in found["rows"] if (row["scene"], row["query"]) == scene])
     for title, rows in (
         ("The paper's findings", found["findings"]),
-        ("Discs: cost by radius", found["discs"]),
-        ("Real terrain", found["scale"]),
-        ("Random scenes", [found["quality"]]),
+        ("Quality: cost by the reference's", found["quality"]),
+        ("Real terrain prepared in a process of its own", [found["alone"]] if found["alone"] else []),
+        ("Real terrain, growth with triangles", found["scale"]),
     ):
         if rows:
-            columns = [name.replace("_", " ") for name in rows[0]]
-            print_table(title, columns, [_line(row) for row in rows])
+            _facts(title, rows)
+    print_table(
+        "Discs: cost by radius",
+        [name.replace("_", " ") for name in found["discs"][0]],
+        [list(row.values()) for row in found["discs"]],
+    )
     for comparison in found["speed"]:
         rows = [
             (row["name"], comparison["costs"][row["name"]], row["median_ms"], f"{row['ratio']:.2f}x")
             for row in comparison["rows"]
         ]
         print_table(comparison["title"], ("", "cost", "ms", "time / dual"), rows)
+        print("; ".join(f"{name} {ratio:.2f}" for name, ratio in comparison["ratios"].items()))
     machine = found["machine"]
     print(f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, all answers checked")
 
 
-def _line(row: dict[str, Any]) -> list[Any]:
-    first, *rest = row.values()
-    return [str(first), *rest]
+def _facts(title: str, rows: list[dict[str, Any]]) -> None:
+    """A table with a column for each row, as there are more facts than rows."""
+    first, *names = (name for name in rows[0] if name != "query")
+    heads = [f"{row[first]}, {row['query']}" if "query" in row else str(row[first]) for row in rows]
+    print_table(title, ["", *heads], [[name.replace("_", " "), *(row[name] for row in rows)] for name in names])
+
+
+# The paper's tables that hold the figures of each scene and query.
+TABLES = {
+    ("scene1", 0): "Tables 1, 3, 4, 6 and 8",
+    ("scene1", 1): "Tables 2, 3, 5, 7 and 8",
+    ("forest child", 0): "Table 9",
+    ("forest adult", 0): "Table 10",
+    ("zigzag", 0): "Table 11",
+}
 
 
 def _scene_table(scene: tuple[str, int], rows: list[dict[str, Any]]) -> None:
@@ -81,7 +99,15 @@ def _scene_table(scene: tuple[str, int], rows: list[dict[str, Any]]) -> None:
         for name in ("construction_ms", "cost", "search_ms"):
             line += [row[name], theirs.get(name, "")]
         lines.append(line)
-    print_table(f"{scene[0]}, query {scene[1] + 1}", columns, lines)
+    print_table(f"{scene[0]}, query {scene[1] + 1} ({TABLES[scene]})", columns, lines)
+
+
+def _bar_charts(rows: list[dict[str, Any]], out: Path) -> None:
+    """Figures 21 to 24: search times and costs of Tables 9 and 10."""
+    for scene, first in (("forest child", 21), ("forest adult", 23)):
+        table = [row for row in rows if row["scene"] == scene and (row["paper"] or row["graph"] == "refined")]
+        for number, value, label in ((first, "search_ms", "search, ms"), (first + 1, "cost", "cost")):
+            pictures.save(plot_bars(table, value, label), out / f"weighted_figure_{number}.png")
 
 
 def _scene_pictures(out: Path) -> None:
