@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import shapely
+import shapely.affinity
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,16 @@ def test_every_path_costs_what_an_independent_integrator_says(seed, obstacles, g
         assert path.cost == pytest.approx(integral(terrain, path), rel=1e-9)
     else:
         assert path.status is Status.UNREACHABLE
+
+
+@settings(max_examples=25)
+@given(SEEDS, st.floats(-5, -1))
+def test_refined_routes_cost_what_an_independent_integrator_says_among_thin_triangles(seed, power):
+    regions = random_regions(seed, count=4)
+    moved = [(shapely.affinity.translate(shape, 10**power, 0.7 * 10**power), 3.0 + weight) for shape, weight in regions]
+    terrain = Terrain([*regions, *moved], default=2.0, bounds=(-1, -1, 101, 101))
+    path = terrain.path(*random_ends(terrain, seed))
+    assert path.cost == pytest.approx(integral(terrain, path), rel=1e-9)
 
 
 @settings(max_examples=12)

@@ -63,6 +63,14 @@ def test_routes_over_the_real_terrain_cost_what_their_lines_cost(honolulu):
     assert check_routes(terrain, pairs(terrain, 10)) >= 8
 
 
+def test_refined_routes_keep_to_their_triangles_where_those_are_thin(honolulu):
+    _, terrain = honolulu
+    for start, goal in random_ends(terrain, 60):
+        path = terrain.path(start, goal)
+        if path:
+            assert path.cost == pytest.approx(terrain.cost(path.points), rel=1e-9)
+
+
 def test_the_bound_of_a_route_over_the_real_terrain_lies_below_it(honolulu):
     _, terrain = honolulu
     path = next(path for path in itertools.starmap(terrain.path, pairs(terrain, 10)) if path)

@@ -223,12 +223,47 @@ def copy_point(source, i, out, j):
     out.fresh[j] = source.fresh[i]
 
 
+@inline
+def same_place(chain, i, j, near):
+    """Whether two points are one: within `near` of each other, and on the same edge or at the same vertex.
+
+    Points of different edges may be as near to each other in a thin triangle, and are two crossings all the same.
+    """
+    gap = np.hypot(chain.x[i] - chain.x[j], chain.y[i] - chain.y[j])
+    if chain.a[i] < 0 or chain.a[j] < 0:
+        return gap <= 0.01 * near
+    straight = chain.a[i] == chain.a[j] and chain.b[i] == chain.b[j]
+    return gap <= near and (straight or (chain.a[i] == chain.b[j] and chain.b[i] == chain.a[j]))
+
+
+@inline
+def lighten(mesh, weights, chain, i, j):
+    """Give the leg from point i to point j, if it runs along an edge, to the lighter triangle beside that edge."""
+    p, q = chain.a[i], chain.b[i]
+    if p < 0 or chain.a[j] < 0:
+        return
+    if p == q:
+        q = chain.a[j] if chain.a[j] != p else chain.b[j]
+    for v in (chain.a[j], chain.b[j]):
+        if v != p and v != q:
+            return
+    t = chain.tri[i]
+    for k in range(3):
+        a, b = mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3]
+        if (a == p and b == q) or (a == q and b == p):
+            twin = mesh.twins[3 * t + k]
+            if twin >= 0 and weights[twin // 3] < weights[t]:
+                chain.tri[i] = twin // 3
+            return
+
+
 @helper
-def tidy(vertices, chain, count, near):
+def tidy(mesh, weights, chain, count, near):
     """Put points within `near` of a vertex on it; drop legs without length and points between two legs of one triangle.
 
     Returns the number of points left.
     """
+    vertices = mesh.vertices
     kept = 1
     for i in range(1, count):
         a, b = chain.a[i], chain.b[i]
@@ -241,22 +276,17 @@ def tidy(vertices, chain, count, near):
                 chain.a[i] = b
                 chain.share[i] = 0.0
             place(vertices, chain, i)
-        gap = np.hypot(chain.x[i] - chain.x[kept - 1], chain.y[i] - chain.y[kept - 1])
-        if gap <= near and i < count - 1:
-            # The later point takes the place of the earlier one's leg.
-            if kept > 1 and chain.a[kept - 1] != chain.b[kept - 1]:
-                keep_tri = chain.tri[i]
-                copy_point(chain, i, chain, kept - 1)
-                chain.tri[kept - 1] = keep_tri
-            else:
-                chain.tri[kept - 1] = chain.tri[i]
+        if i < count - 1 and same_place(chain, i, kept - 1, near):
+            chain.tri[kept - 1] = chain.tri[i]
             continue
+        lighten(mesh, weights, chain, kept - 1, i)
         while kept > 1 and chain.tri[kept - 2] == chain.tri[kept - 1]:
             kept -= 1  # a straight line through the triangle is at least as cheap
+            lighten(mesh, weights, chain, kept - 1, i)
         copy_point(chain, i, chain, kept)
         kept += 1
     # The last point is the goal: an intermediate point on top of it goes.
-    while kept > 2 and np.hypot(chain.x[kept - 1] - chain.x[kept - 2], chain.y[kept - 1] - chain.y[kept - 2]) <= near:
+    while kept > 2 and same_place(chain, kept - 1, kept - 2, near):
         copy_point(chain, kept - 1, chain, kept - 2)
         kept -= 1
     return kept

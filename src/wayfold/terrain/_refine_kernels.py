@@ -154,7 +154,7 @@ def try_around(mesh, weights, chain, count, at, trial, best, newton, near):
             break  # straight through one triangle: both ways are the same
     if size == 0:
         return 0
-    size = tidy(mesh.vertices, best, size, near)
+    size = tidy(mesh, weights, best, size, near)
     return splice(chain, count, lo, hi, best, size)
 
 
@@ -215,9 +215,9 @@ def refine(mesh, weights, chain, count, trial, best, newton, near):
     vertices = mesh.vertices
     for i in range(count):
         place(vertices, chain, i)
-    count = tidy(vertices, chain, count, near)
+    count = tidy(mesh, weights, chain, count, near)
     settle(vertices, weights, chain, newton, 0, count - 1, reach(chain, 0, count - 1), True)
-    count = tidy(vertices, chain, count, near)
+    count = tidy(mesh, weights, chain, count, near)
     for _ in range(ROUNDS):
         changed = False
         i = 1
@@ -244,6 +244,6 @@ def refine(mesh, weights, chain, count, trial, best, newton, near):
         if not changed:
             break
     settle(vertices, weights, chain, newton, 0, count - 1, reach(chain, 0, count - 1), False)
-    count = tidy(vertices, chain, count, near)
+    count = tidy(mesh, weights, chain, count, near)
     cost = settle(vertices, weights, chain, newton, 0, count - 1, reach(chain, 0, count - 1), False)
     return count, cost

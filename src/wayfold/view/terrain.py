@@ -27,6 +27,9 @@ COLOURS = {
     "refined": "#111111",
 }
 
+OTHERS = (ROUTE, "#111111", "#e08214", "#1b7837", "#8e44ad")
+"""Colours of routes whose labels name no method, in turn."""
+
 
 def draw_terrain(terrain: Terrain, paths: Mapping[str, Path] | None = None) -> Figure:
     """A terrain with routes on it.
@@ -40,9 +43,9 @@ def draw_terrain(terrain: Terrain, paths: Mapping[str, Path] | None = None) -> F
     x0, y0, x1, y1 = terrain.bounds
     figure, axes = new_figure(x1 - x0, y1 - y0)
     draw_weights(axes, terrain)
-    for label, path in (paths or {}).items():
+    for number, (label, path) in enumerate((paths or {}).items()):
         if len(path.points):
-            style: dict[str, Any] = {"color": COLOURS.get(label, ROUTE), "linewidth": 1.6}
+            style: dict[str, Any] = {"color": COLOURS.get(label, OTHERS[number % len(OTHERS)]), "linewidth": 1.6}
             name = label if np.isinf(path.cost) else f"{label}: {path.cost:.5g}"
             axes.plot(path.points[:, 0], path.points[:, 1], label=name, **style)
     if paths:
