@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests import naive_terrain as naive
 from tests.terrain.worlds import assume_small_steiner, random_ends, random_regions
 from wayfold import Status, Terrain, samples
-from wayfold.terrain.routes import EdgeRoutes
+from wayfold.terrain import _steiner_kernels
+from wayfold.terrain.routes import DualRoutes, EdgeRoutes
 
 pytestmark = pytest.mark.kernels
 
@@ -165,6 +166,45 @@ def test_a_route_runs_along_the_edge_of_a_road_under_the_critical_angle():
     critical = np.arcsin(0.5)
     down = 2 * (2 * 5 / np.cos(critical))
     assert path.cost == pytest.approx(down + 80 - 2 * 5 * np.tan(critical), rel=1e-9)
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_every_dual_step_costs_what_its_line_costs_straight_or_bent_as_in_figure_7(seed):
+    terrain, _ = world(seed)
+    routes = DualRoutes(terrain._ground, terrain.triangle_weights)
+    inner = np.flatnonzero(terrain.twins >= 0)
+    assert (routes.bends[inner] >= 0).any()
+    for half in inner:
+        here, there = routes.points[half // 3], routes.points[terrain.twins[half] // 3]
+        bend = routes.bends[half]
+        line = [here, there] if bend < 0 else [here, terrain.vertices[bend], there]
+        assert routes.costs[half] == pytest.approx(terrain.cost(line), rel=1e-5)
+
+
+@settings(max_examples=60)
+@given(*(st.floats(0.5, 9.5) for _ in range(2)), *(st.floats(0.1, 6.0) for _ in range(2)), st.floats(0.1, 1.2))
+def test_an_edge_using_connection_is_the_cheapest_one_and_undefined_as_in_figure_8(px, qx, py, qy, light):
+    vertices = np.array([[0.0, 0.0], [10.0, 0.0]])
+    total, x, y = _steiner_kernels.along(vertices, 0, 1, px, py, qx, qy, 1.0, light)
+
+    def way(shares):
+        u, v = 10 * shares
+        return float(np.hypot(u - px, py) + light * abs(v - u) + np.hypot(qx - v, qy))
+
+    if light >= 1:
+        assert total == np.inf
+        return
+    reach = light / np.sqrt(1 - light**2)
+    enter, leave = px + np.sign(qx - px) * py * reach, qx - np.sign(qx - px) * qy * reach
+    crossed = (leave - enter) * (qx - px) < 0
+    outside = min(enter, leave) < 0 or max(enter, leave) > 10
+    if crossed or outside:
+        assert total == np.inf
+    elif px != qx:
+        assert total == pytest.approx(way(np.array([x, y])), rel=1e-9)
+        best = min(way(np.array([u, v])) for u in np.linspace(0, 1, 41) for v in np.linspace(0, 1, 41))
+        assert total <= best * (1 + 1e-9)
 
 
 def test_finer_steiner_graphs_and_grids_come_nearer_to_the_refined_route():

@@ -12,7 +12,7 @@ from shapely import MultiPolygon, Polygon, box
 import wayfold
 from tests import naive_terrain as naive
 from tests.terrain.worlds import random_ends, random_regions
-from wayfold import Mesh, Status, Terrain, samples
+from wayfold import Mesh, Status, Terrain, formats, samples
 from wayfold.errors import FormatError, GeometryError, OffMapError, ParameterError
 
 pytestmark = pytest.mark.kernels
@@ -139,6 +139,14 @@ def test_a_mesh_gives_each_material_its_weight():
     mesh = Mesh(vertices, triangles, [0, 0, 1, 1, 1], ("road", "swamp"))
     terrain = Terrain.from_mesh(mesh, {"swamp": 4.0})
     assert terrain.weights == {"road": 1.0, "swamp": 4.0}
+    assert terrain.path((0.1, 0.5), (1.9, 0.5)).cost == pytest.approx(0.9 + 0.9 * 4)
+
+
+def test_an_obj_file_gives_each_of_its_materials_a_weight(tmp_path):
+    corners = "".join(f"v {x} {y} 0\n" for x, y in ((0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (2, 1)))
+    file = tmp_path / "ground.obj"
+    file.write_text(f"{corners}usemtl road\nf 1 2 3\nf 1 3 4\nusemtl swamp\nf 2 5 6\nf 2 6 3\n")
+    terrain = Terrain.from_mesh(formats.load_mesh(file, up="z"), {"road": 1.0, "swamp": 4.0})
     assert terrain.path((0.1, 0.5), (1.9, 0.5)).cost == pytest.approx(0.9 + 0.9 * 4)
 
 
