@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """A loop that touches no memory: how much two threads do at best on a machine."""
 
 import numpy as np

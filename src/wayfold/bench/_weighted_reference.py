@@ -6,6 +6,8 @@ It shares no code with the terrain room, and is slow.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
@@ -21,7 +23,9 @@ def weight_at(corners, weights, point, slack):
     return float(np.min(np.asarray(weights)[inside])) if inside.any() else float("inf")
 
 
-def cheapest(vertices, triangles, weights, start, goal, *, per_edge=24, rounds=6):
+def cheapest(
+    vertices: Any, triangles: Any, weights: Any, start: Any, goal: Any, *, per_edge: int = 24, rounds: int = 6
+) -> float:
     """Cost of the cheapest route between two points, from above, to about 1e-6 relative; infinity without one.
 
     Points are spread over all edges; then, around the points that the best route uses, ever more densely.

@@ -74,7 +74,8 @@ def scale(data: File, queries: int, progress: Callable[[str], None]) -> list[Row
             row[f"{graph}_most_ms"] = float(np.max(times)) * 1e3
             row[f"{graph}_cost"] = float(np.mean([checked(terrain, path) for path in paths if path]))
             row["found"] = sum(map(bool, paths))
-        row["bound_over"] = float(np.mean([path.cost / path.lower_bound - 1 for path in paths[:3] if path]))
+        over = [path.cost / path.lower_bound - 1 for path in paths[:3] if path and path.lower_bound]
+        row["bound_over"] = float(np.mean(over))
         rows.append(row)
     return rows
 

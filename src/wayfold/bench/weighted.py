@@ -171,7 +171,7 @@ def findings(rows: list[Row]) -> list[Row]:
     which one of its costs lies above one with a larger epsilon in any of its tables.
     """
     found = []
-    tables = [[row[0] for row in table.values()] for table in paper.STEINER]
+    tables: list[list[float]] = [[row[0] for row in table.values()] for table in paper.STEINER]
     tables += [[row[1] for key, row in table.items() if key[0] == "steiner"] for table in paper.SCENES.values()]
     noise = max(map(_rise, tables))
     for scene, query in dict.fromkeys((row["scene"], row["query"]) for row in rows):

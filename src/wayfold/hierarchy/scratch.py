@@ -91,7 +91,7 @@ class Scratch:
         """Larger heaps; links in `query` are made again."""
         query = self.query
         query.linked[:, 0] = -1
-        states = {
+        states: dict[str, Any] = {
             name: Workspaces(state.cost.size).larger(state)
             for name, state in (("state", query.state), ("ahead", query.ahead), ("behind", query.behind))
         }

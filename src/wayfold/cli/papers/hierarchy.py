@@ -88,9 +88,8 @@ def _exact_tables(found: dict[str, Any]) -> None:
         where = "in one place" if name == "near" else f"anywhere, {name}"
         updates.append((where, *times, row["query_us_after_refresh"], row["refresh_ms"]))
     print_table("Updates of the city (wanted: under 2 ms)", columns, updates)
-    columns = ("small graphs", "nodes", "levels", "A* µs", "times faster")
     print_table(
         "Level and merge chosen from the graph",
-        columns,
+        ("small graphs", "nodes", "levels", "A* µs", "times faster"),
         [(row["kind"], row["nodes"], row["levels"], row["flat_us"], row["times_faster"]) for row in found["small"]],
     )
