@@ -173,13 +173,20 @@ def test_a_route_runs_along_the_edge_of_a_road_under_the_critical_angle():
 def test_every_dual_step_costs_what_its_line_costs_straight_or_bent_as_in_figure_7(seed):
     terrain, _ = world(seed)
     routes = DualRoutes(terrain._ground, terrain.triangle_weights)
-    inner = np.flatnonzero(terrain.twins >= 0)
-    assert (routes.bends[inner] >= 0).any()
-    for half in inner:
+    for half in np.flatnonzero(terrain.twins >= 0):
         here, there = routes.points[half // 3], routes.points[terrain.twins[half] // 3]
         bend = routes.bends[half]
         line = [here, there] if bend < 0 else [here, terrain.vertices[bend], there]
         assert routes.costs[half] == pytest.approx(terrain.cost(line), rel=1e-5)
+
+
+def test_some_dual_steps_bend_around_a_vertex():
+    bends = []
+    for seed in range(12):
+        terrain, _ = world(seed)
+        bends.append((DualRoutes(terrain._ground, terrain.triangle_weights).bends[terrain.twins >= 0] >= 0).any())
+    assert any(bends)
+    assert not all(bends)
 
 
 @settings(max_examples=60)
