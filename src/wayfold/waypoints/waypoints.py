@@ -223,7 +223,8 @@ class WaypointGraph:
         at = ", ".join(f"{value:.6g}" for value in where)
         low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
         if self.surroundings is not None and ((where < low) | (where > high)).any():
-            raise OffMapError(f"{name} ({at}) lies outside the world")
+            reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
+            raise OffMapError(f"{name} ({at}) lies outside the world, which reaches from {reach}")
         mask = self.usable(kinds)
         if not mask.any():
             raise OffMapError(f"{name}: no waypoint has an edge for the motions {_names(kinds)}")
