@@ -11,6 +11,7 @@ Costs are counted in whole steps, those of every edge rounded down: 4 bytes are 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ class Bounds:
         Subregion of each waypoint.
     count : int, >= 1
         Number of landmarks.
+    progress : callable, optional
+        Called as ``progress(done, total)`` now and then.
 
     Attributes
     ----------
@@ -50,7 +53,13 @@ class Bounds:
     """
 
     def __init__(
-        self, waypoints: WaypointGraph, motions: Motion, subregions: Graph, labels: NDArray[Any], count: int
+        self,
+        waypoints: WaypointGraph,
+        motions: Motion,
+        subregions: Graph,
+        labels: NDArray[Any],
+        count: int,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         graph = waypoints.graph
         chosen = _around(subregions, count)
@@ -66,7 +75,14 @@ class Bounds:
                 steps = searcher.costs_from(SteppedSpace(space, self.step), graph._workspaces, nodes[at])
                 self.table[:, at] = np.where(steps < np.inf, steps, -1.0)
 
-        _threads.run_chunks(measure, len(nodes), chunk=1)
+        done = [0]
+
+        def step(items: int) -> None:
+            done[0] += items
+            if progress is not None:
+                progress(done[0], len(nodes))
+
+        _threads.run_chunks(measure, len(nodes), chunk=1, progress=step)
         regions = waypoints.num_regions
         kind = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
         self._flags = np.zeros(graph.num_nodes, np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -278,11 +279,19 @@ class SubregionGraph:
             return np.empty(0, np.int32)
         return self.graph.path(label_a, label_b).nodes
 
-    def prepare_exact(self, landmarks: int = LANDMARKS) -> None:
-        """Compute what exact queries take their bounds from: 4 bytes a waypoint and landmark, of which at most 64."""
+    def prepare_exact(self, landmarks: int = LANDMARKS, *, progress: Callable[[int, int], None] | None = None) -> None:
+        """Compute what exact queries take their bounds from; the first of them does so otherwise.
+
+        Parameters
+        ----------
+        landmarks : int, 1 to 64
+            4 bytes a waypoint each, and the time of a search over the whole graph.
+        progress : callable, optional
+            Called as ``progress(done, total)`` now and then.
+        """
         count = _check.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
-            self._bounds = Bounds(self._attached(), self.motions, self.graph, self.labels, count)
+            self._bounds = Bounds(self._attached(), self.motions, self.graph, self.labels, count, progress)
 
     def _filtered(self, start: int, goal: int, margin: int, weight: float, budget: int) -> Path:
         """Dijkstra's algorithm (A* where costs say something about distance) over subregions, then filtered A*."""
