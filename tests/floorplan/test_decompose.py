@@ -89,7 +89,7 @@ def test_regions_have_a_gateway_exactly_where_they_share_a_border(world, method)
     strict = naive.touching_pairs(cut.regions, cut.epsilon * 2, resolution / 8)
     assert strict.keys() <= pairs.keys() <= loose.keys()
     for pair, length in strict.items():
-        assert pairs[pair] == pytest.approx(length, abs=cut.epsilon)
+        assert pairs[pair] == pytest.approx(length, abs=2 * cut.epsilon)  # either end may be off by epsilon
 
 
 @settings(max_examples=40)
