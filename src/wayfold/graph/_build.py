@@ -205,6 +205,16 @@ def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[
     return np.ascontiguousarray(by_node), mask
 
 
+def graph_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
+    """The arrays of a graph as `.wayfold` files name them."""
+    arrays: dict[str, NDArray[Any]] = {"points": graph.points, "offsets": graph.offsets, "targets": graph.targets}
+    if graph.costs is not None:
+        arrays["costs"] = graph.costs
+    if graph.motions is not None:
+        arrays["motions"] = graph.motions
+    return arrays
+
+
 def graph_from_archive(kind: type[Graph], archive: Archive, file: str | os.PathLike[str]) -> Graph:
     """A graph from the arrays of a `.wayfold` file, checked as any other."""
     arrays = archive.arrays

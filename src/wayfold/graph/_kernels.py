@@ -426,6 +426,18 @@ def _(space, node, goal):
     return straight(space.points, node, goal)
 
 
+def as_its_graph(space, *functions):
+    """Let a search space that holds a `graph` do some of the generic functions as that graph does."""
+    meanings = {
+        slots: lambda space, node: slots(space.graph, node),
+        target: lambda space, node, slot: target(space.graph, node, slot),
+        cost: lambda space, node, slot, successor: cost(space.graph, node, slot, successor),
+        distance: lambda space, node, goal: distance(space.graph, node, goal),
+    }
+    for function in functions:
+        implements(function, space)(meanings[function])
+
+
 @inline
 def straight(points, a, b):
     """Euclidean distance between two rows of a (n, 3) float32 array, in float64."""

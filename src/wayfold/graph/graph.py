@@ -336,12 +336,7 @@ class Graph(Conversions):
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the graph to a `.wayfold` file; `wayfold.load` reads it."""
-        arrays: dict[str, NDArray[Any]] = {"points": self.points, "offsets": self.offsets, "targets": self.targets}
-        if self.costs is not None:
-            arrays["costs"] = self.costs
-        if self.motions is not None:
-            arrays["motions"] = self.motions
-        _archive.write_archive(file, "graph", arrays, {"directed": self.directed})
+        _archive.write_archive(file, "graph", _build.graph_arrays(self), {"directed": self.directed})
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> Graph:

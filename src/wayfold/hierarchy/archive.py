@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from wayfold import _archive
 from wayfold.errors import FormatError, WayfoldError
 from wayfold.graph import Graph
+from wayfold.graph._build import graph_arrays
 from wayfold.hierarchy.partition import Partition
 
 if TYPE_CHECKING:
@@ -20,16 +21,7 @@ if TYPE_CHECKING:
 def save(hierarchy: Hierarchy, file: str | os.PathLike[str]) -> None:
     """Write a hierarchy with the graph and its present costs."""
     graph, parts = hierarchy.graph, hierarchy.partition
-    arrays: dict[str, NDArray[Any]] = {
-        "points": graph.points,
-        "offsets": graph.offsets,
-        "targets": graph.targets,
-        "order": parts.order,
-    }
-    if graph.costs is not None:
-        arrays["costs"] = graph.costs
-    if graph.motions is not None:
-        arrays["motions"] = graph.motions
+    arrays = {**graph_arrays(graph), "order": parts.order}
     for level, starts in enumerate(parts.starts, start=1):
         arrays[f"starts/{level}"] = starts
     meta = {

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import implements
-from wayfold.graph._kernels import GraphSpace, cost, distance, slots, straight, target
+from wayfold.graph._kernels import GraphSpace, as_its_graph, cost, distance, slots, straight, target
 
 
 class BoundedSpace(NamedTuple):
@@ -25,19 +25,8 @@ class SteppedSpace(NamedTuple):
     step: float
 
 
-@implements(slots, BoundedSpace)
-def _(space, node):
-    return slots(space.graph, node)
-
-
-@implements(target, BoundedSpace)
-def _(space, node, slot):
-    return target(space.graph, node, slot)
-
-
-@implements(cost, BoundedSpace)
-def _(space, node, slot, successor):
-    return cost(space.graph, node, slot, successor)
+as_its_graph(BoundedSpace, slots, target, cost)
+as_its_graph(SteppedSpace, slots, target, distance)
 
 
 @implements(distance, BoundedSpace)
@@ -48,21 +37,6 @@ def _(space, node, goal):
     return max(space.step * most, space.scale * straight(space.graph.points, node, goal))
 
 
-@implements(slots, SteppedSpace)
-def _(space, node):
-    return slots(space.graph, node)
-
-
-@implements(target, SteppedSpace)
-def _(space, node, slot):
-    return target(space.graph, node, slot)
-
-
 @implements(cost, SteppedSpace)
 def _(space, node, slot, successor):
     return np.floor(cost(space.graph, node, slot, successor) / space.step)
-
-
-@implements(distance, SteppedSpace)
-def _(space, node, goal):
-    return distance(space.graph, node, goal)

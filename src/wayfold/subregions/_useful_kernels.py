@@ -16,6 +16,7 @@ from wayfold.graph._kernels import (
     HEAP_FULL,
     UNLIMITED,
     GraphSpace,
+    as_its_graph,
     cost,
     distance,
     reached,
@@ -37,9 +38,7 @@ class RegionSpace(NamedTuple):
     region: int
 
 
-@implements(slots, RegionSpace)
-def _(space, node):
-    return slots(space.graph, node)
+as_its_graph(RegionSpace, slots, cost, distance)
 
 
 @implements(target, RegionSpace)
@@ -48,16 +47,6 @@ def _(space, node, slot):
     if successor >= 0 and space.of[successor, 0] != space.region and space.of[successor, 1] != space.region:
         return np.int32(-1)
     return successor
-
-
-@implements(cost, RegionSpace)
-def _(space, node, slot, successor):
-    return cost(space.graph, node, slot, successor)
-
-
-@implements(distance, RegionSpace)
-def _(space, node, goal):
-    return distance(space.graph, node, goal)
 
 
 @inline

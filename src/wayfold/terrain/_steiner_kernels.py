@@ -94,13 +94,9 @@ def vicinity(vertices, triangles, weights, fan_first, fan, v):
     return low / (7.0 * high) * nearest
 
 
-@helper
-def across(vertices, a, b, px, py, qx, qy, w1, w2):
-    """Cheapest way from p to q over the edge from a to b, weight w1 on p's side, w2 on q's; and where it crosses.
-
-    The crossing obeys Snell's law, or lies at an end of the edge. It is found by Newton steps on the convex cost,
-    kept inside an interval that shrinks around the minimum.
-    """
+@inline
+def beside_edge(vertices, a, b, px, py, qx, qy):
+    """Length of the edge from a to b; how far along it p lies and how far from its line; the same for q."""
     ex, ey = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
     length = np.sqrt(ex * ex + ey * ey)
     ex, ey = ex / length, ey / length
@@ -108,6 +104,17 @@ def across(vertices, a, b, px, py, qx, qy, w1, w2):
     up, dp = ox * ex + oy * ey, abs(ex * oy - ey * ox)
     ox, oy = qx - vertices[a, 0], qy - vertices[a, 1]
     uq, dq = ox * ex + oy * ey, abs(ex * oy - ey * ox)
+    return length, up, dp, uq, dq
+
+
+@helper
+def across(vertices, a, b, px, py, qx, qy, w1, w2):
+    """Cheapest way from p to q over the edge from a to b, weight w1 on p's side, w2 on q's; and where it crosses.
+
+    The crossing obeys Snell's law, or lies at an end of the edge. It is found by Newton steps on the convex cost,
+    kept inside an interval that shrinks around the minimum.
+    """
+    length, up, dp, uq, dq = beside_edge(vertices, a, b, px, py, qx, qy)
     low, high = min(max(min(up, uq), 0.0), length), max(min(max(up, uq), length), 0.0)
     u = low
     if dp + dq > 0.0:
@@ -143,13 +150,7 @@ def along(vertices, a, b, px, py, qx, qy, w1, w2):
     """
     if not w2 < w1:
         return np.inf, 0.0, 0.0
-    ex, ey = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
-    length = np.sqrt(ex * ex + ey * ey)
-    ex, ey = ex / length, ey / length
-    ox, oy = px - vertices[a, 0], py - vertices[a, 1]
-    up, dp = ox * ex + oy * ey, abs(ex * oy - ey * ox)
-    ox, oy = qx - vertices[a, 0], qy - vertices[a, 1]
-    uq, dq = ox * ex + oy * ey, abs(ex * oy - ey * ox)
+    length, up, dp, uq, dq = beside_edge(vertices, a, b, px, py, qx, qy)
     sine = w2 / w1
     cosine = np.sqrt(1.0 - sine * sine)
     sign = 1.0 if uq >= up else -1.0

@@ -6,14 +6,13 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wayfold import _archive
 from wayfold.agent import Agent, Motion
 from wayfold.errors import FormatError, WayfoldError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
-from wayfold.graph._build import graph_from_archive
+from wayfold.graph._build import graph_arrays, graph_from_archive
 from wayfold.waypoints.regions import Regions
 from wayfold.waypoints.surroundings import Surroundings
 
@@ -24,17 +23,7 @@ if TYPE_CHECKING:
 def save(waypoints: WaypointGraph, file: str | os.PathLike[str]) -> None:
     """Write a graph, its regions and the mesh it was built from."""
     graph, layout = waypoints.graph, waypoints.layout
-    arrays: dict[str, NDArray[Any]] = {
-        "points": graph.points,
-        "offsets": graph.offsets,
-        "targets": graph.targets,
-        "boxes": layout.boxes,
-        "regions": layout.of,
-    }
-    if graph.costs is not None:
-        arrays["costs"] = graph.costs
-    if graph.motions is not None:
-        arrays["motions"] = graph.motions
+    arrays = {**graph_arrays(graph), "boxes": layout.boxes, "regions": layout.of}
     meta: dict[str, Any] = {"shape": layout.shape, "agent": None}
     if waypoints.surroundings is not None:
         mesh, agent = waypoints.surroundings.mesh, waypoints.surroundings.agent
