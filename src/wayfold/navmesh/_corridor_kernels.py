@@ -212,15 +212,15 @@ def _meets(space, node, polygon):
 
 
 @kernel
-def crossings(space, trail, vertices, corners, twins, crossed, ends, polygons):
+def crossings(space, trail, vertices, corners, twins, over, ends, polygons):
     """The portals and links of a trail that are really crossed; returns their number.
 
     Parameters
     ----------
     trail : (t,) int32
         Nodes from the start to the goal. Between equally good ways it may visit a portal without going through it.
-    crossed : (t,) int32
-        Overwritten with the crossed nodes.
+    over : (t,) int32
+        Overwritten with the links that are used, -1 where a portal is crossed.
     ends : (t, 6) float64
         Overwritten with left x, y, z, right x, y, z of each crossed portal, as seen by one who walks through it.
     polygons : (t,) int32
@@ -232,7 +232,9 @@ def crossings(space, trail, vertices, corners, twins, crossed, ends, polygons):
     count = 0
     for at in range(1, trail.size - 1):
         node = trail[at]
+        over[count] = -1
         if node > size + 1:
+            over[count] = node - size - 2
             here = space.links.targets[node - size - 2]
         else:
             one, two = _beside(space, node)
@@ -254,45 +256,9 @@ def crossings(space, trail, vertices, corners, twins, crossed, ends, polygons):
                 ends[count, k] = vertices[left, k]
                 ends[count, 3 + k] = vertices[right, k]
             here = beyond
-        crossed[count] = node
         count += 1
         polygons[count] = here
     return count
-
-
-@kernel
-def weigh(portals, points, portal_of, polygons, kinds, rates):
-    """Cost of a pulled string: its length in each polygon times the cost of a metre there.
-
-    `portals` (k, 4), `points` and `portal_of` are those of the funnel; `polygons` (k + 1,) lie between the portals.
-    """
-    total = 0.0
-    for at in range(len(points) - 1):
-        ax, ay = points[at, 0], points[at, 1]
-        dx, dy = points[at + 1, 0] - ax, points[at + 1, 1] - ay
-        length = np.sqrt(dx * dx + dy * dy)
-        done = 0.0
-        for portal in range(portal_of[at] + 1, portal_of[at + 1] + 1):
-            part = 1.0
-            if portal < portal_of[at + 1]:
-                ux, uy = portals[portal, 0] - portals[portal, 2], portals[portal, 1] - portals[portal, 3]
-                speed = dx * uy - dy * ux
-                if speed != 0.0:
-                    part = ((portals[portal, 2] - ax) * uy - (portals[portal, 3] - ay) * ux) / speed
-                part = min(1.0, max(done, part))
-            if part > done:
-                total += rates[kinds[polygons[portal]]] * (part - done) * length
-                done = part
-    return total
-
-
-@kernel
-def lift(ends, points, portal_of, lifted):
-    """Corners of a pulled string as points in space: each is the left or the right end of the portal that it is at."""
-    for at in range(len(points)):
-        row = ends[portal_of[at]]
-        side = 0 if points[at, 0] == row[0] and points[at, 1] == row[1] else 3
-        lifted[at, 0], lifted[at, 1], lifted[at, 2] = row[side], row[side + 1], row[side + 2]
 
 
 class PolygonSpace(NamedTuple):

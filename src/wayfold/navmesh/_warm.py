@@ -6,6 +6,7 @@ import numpy as np
 
 from wayfold.agent import Agent
 from wayfold.geometry import Mesh
+from wayfold.navmesh import queries
 from wayfold.navmesh.navmesh import NavMesh
 
 
@@ -27,3 +28,7 @@ def warm() -> None:
     navmesh.move_along(start, (1.6, 1.6))
     navmesh.add_link(start, goal)
     navmesh.path(start, goal)
+    now = navmesh._now.state
+    found = navmesh.locate([start, goal])
+    middle = now.centres[found[0]]
+    queries.through(now, found[:1], middle, middle, now.rates(None))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.geometry._funnel_kernels import pull_string
+from wayfold._threads import run_chunks
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _string_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace
 from wayfold.navmesh.state import Rates, State
 from wayfold.path import Path, Status
@@ -62,55 +62,87 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
     workspaces.give(borrowed)
     if end < 0:
         return Path(_STATUS[status], expanded=settled)
-    crossed, ends, polygons = np.empty(len(trail), np.int32), np.empty((len(trail), 6)), np.empty(len(trail), np.int32)
+    strings = _strings(len(trail))
+    polygons = np.empty(len(trail), np.int32)
     count = _corridor_kernels.crossings(
-        space, trail, ground.vertices, ground.corners, layout.twins, crossed, ends, polygons
+        space, trail, ground.vertices, ground.corners, layout.twins, strings.over, strings.ends, polygons
     )
-    crossed, polygons = crossed[:count], polygons[: count + 1]
-    points = [start]
-    cost = 0.0
-    begin = 0
-    for at in [*np.flatnonzero(crossed >= size + 2).tolist(), count]:
-        link = None if at == count else crossed[at] - size - 2
-        leg_end = goal if link is None else state.links.starts[link]
-        corners, price = _pull(state, ends[begin:at], points[-1], leg_end, polygons[begin : at + 1], rates)
-        points += [*corners, leg_end]
-        cost += price
-        if link is not None:
-            points.append(state.links.ends[link])
-            cost += float(state.links.costs[link])
-        begin = at + 1
-    return Path(Status.FOUND, distinct(points), nodes=polygons, cost=cost, expanded=settled)
+    polygons, points = polygons[: count + 1], np.empty((2 * count + 2, 3))
+    used, cost = _string_kernels.pull(
+        strings, count, polygons, state.links, state.kinds, rates.rates, start, goal, points
+    )
+    return Path(Status.FOUND, points[:used], nodes=polygons, cost=float(cost), expanded=settled)
 
 
-def _pull(
-    state: State, ends: NDArray[np.float64], start: Point, goal: Point, polygons: NDArray[np.int32], rates: Rates
-) -> tuple[list[Point], float]:
-    """The corners of the shortest way through portals, given by their left and right ends, and what it costs."""
-    count = len(ends)
-    points, portal_of = np.empty((count + 2, 2)), np.empty(count + 2, np.int64)
-    flat = np.ascontiguousarray(ends[:, [0, 1, 3, 4]])
-    used = pull_string(flat, start[:2].copy(), goal[:2].copy(), points, portal_of)
-    cost = _corridor_kernels.weigh(flat, points[:used], portal_of[:used], polygons, state.kinds, rates.rates)
-    last = used - 1 if portal_of[used - 1] == count else used
-    lifted = np.empty((max(0, last - 1), 3))
-    _corridor_kernels.lift(ends, points[1:last], portal_of[1:last], lifted)
-    return list(lifted), float(cost)
+def through(state: State, polygons: NDArray[np.int32], start: Point, goal: Point, rates: Rates) -> Path:
+    """The shortest way through a corridor: polygons, each a neighbour of the one before or joined to it by a link.
+
+    Parameters
+    ----------
+    polygons : (k,) int32 array
+        From the polygon of the start to that of the goal, such as the nodes of a path over `State.graph`. Where two
+        have several portals and links in common, the one nearest to the way is taken.
+    start, goal : (3,) float64 array
+        Places in the first and in the last polygon, on the surface.
+    """
+    offsets = np.array([0, len(polygons)])
+    points, _, costs = through_many(state, polygons, offsets, start[None], goal[None], rates, 1)
+    if not len(points):
+        return Path(Status.UNREACHABLE)
+    return Path(Status.FOUND, points, nodes=polygons, cost=float(costs[0]))
 
 
-def distinct(points: list[Point]) -> NDArray[np.float64]:
-    """Points without immediate repetitions, start and goal always kept."""
-    kept = [points[0]]
-    last = points[-1]
-    for at in range(1, len(points) - 1):
-        point, before = points[at], kept[-1]
-        if point[0] == before[0] and point[1] == before[1] and point[2] == before[2]:
-            continue
-        if at == len(points) - 2 and point[0] == last[0] and point[1] == last[1]:
-            continue
-        kept.append(point)
-    kept.append(last)
-    return np.array(kept)
+def through_many(
+    state: State,
+    nodes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    starts: NDArray[np.float64],
+    goals: NDArray[np.float64],
+    rates: Rates,
+    workers: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """`through` for many corridors at once.
+
+    Parameters
+    ----------
+    nodes, offsets : (total,) int32 array, (q + 1,) int64 array
+        Corridor i goes through the polygons ``nodes[offsets[i]:offsets[i + 1]]``; an empty one has no path.
+    starts, goals : (q, 3) float64 array
+        Places in the first and in the last polygon of each corridor, on the surface.
+
+    Returns
+    -------
+    (total, 3) float64, (q + 1,) int64 and (q,) float64 arrays
+        Points of all paths one after the other, where each begins, and costs (infinite without a path).
+    """
+    count = len(offsets) - 1
+    counts, costs = np.empty(count, np.int64), np.empty(count)
+    parts: dict[int, NDArray[np.float64]] = {}
+
+    def work(first: int, last: int) -> None:
+        sizes = np.diff(offsets[first : last + 1])
+        strings = _strings(int(sizes.max()))
+        points = np.empty((2 * int(sizes.sum()), 3))
+        used = _string_kernels.pull_many(
+            state.ground, state.layout.twins, state.links, state.kinds, rates.rates, nodes, offsets, starts, goals,
+            first, last, strings, points, counts, costs,
+        )  # fmt: skip
+        parts[first] = points[:used].copy()
+
+    run_chunks(work, count, workers=workers)
+    ordered = [parts[first] for first in sorted(parts)]
+    points = np.concatenate(ordered) if ordered else np.empty((0, 3))
+    return points, np.concatenate([[0], np.cumsum(counts)]), costs
+
+
+def _strings(crossings: int) -> _string_kernels.Strings:
+    return _string_kernels.Strings(
+        np.empty((crossings, 6)),
+        np.empty(crossings, np.int32),
+        np.empty((crossings, 4)),
+        np.empty((crossings + 2, 2)),
+        np.empty(crossings + 2, np.int64),
+    )
 
 
 def shortest(state: State, first: int, last: int, start: Point, goal: Point, rates: Rates, budget: int) -> Path:
@@ -134,15 +166,15 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
     if end < 0:
         state.scratch.give(borrowed)
         return Path(_STATUS[status], expanded=expanded)
-    corners, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
+    codes, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
     while True:
-        count, passed = _interval_kernels.unwind(plane, links, pool, end, first, goal[0], goal[1], corners, polygons)
-        if count <= corners.size and passed <= polygons.size:
+        count, passed = _interval_kernels.unwind(plane, links, pool, end, first, goal[0], goal[1], codes, polygons)
+        if count <= codes.size and passed <= polygons.size:
             break
-        corners, polygons = np.empty(count, np.int32), np.empty(passed, np.int32)
+        codes, polygons = np.empty(count, np.int32), np.empty(passed, np.int32)
     points = [start]
     vertices = len(plane.vertices)
-    for code in corners[:count][::-1].tolist():
+    for code in codes[:count][::-1].tolist():
         if code >= vertices:
             points.extend((links.starts[code - vertices], links.ends[code - vertices]))
         elif code >= 0:
@@ -155,4 +187,11 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
     points.append(goal)
     state.scratch.give(borrowed)
     nodes = polygons[:passed][::-1].copy()
-    return Path(Status.FOUND, distinct(points), nodes=nodes, cost=rates.lowest * float(cost), expanded=expanded)
+    corners = np.array(points)
+    return Path(
+        Status.FOUND,
+        corners[: _string_kernels.distinct(corners)],
+        nodes=nodes,
+        cost=rates.lowest * float(cost),
+        expanded=expanded,
+    )
