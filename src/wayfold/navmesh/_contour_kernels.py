@@ -142,12 +142,19 @@ def _first_kept(loops, corners, keep, loop):
     return kept
 
 
-@kernel_with_memory
-def simplify(loops, corners, keep, max_error, max_edge):
-    """Ramer-Douglas-Peucker on the stretches of rim along walls, between locked corners.
+@inline
+def _changes_kind(loops, space, e):
+    """Whether another kind of area lies beyond a unit edge between two regions."""
+    k = loops.span[e]
+    return loops.label[e] > 0 and space.kind[space.links[k, loops.side[e]]] != space.kind[k]
 
-    Stretches between two regions become straight, as the other region's do. Wall edges longer than `max_edge` cells
-    (0: any length) are split in the middle. `keep` is updated.
+
+@kernel_with_memory
+def simplify(loops, corners, keep, space, max_error, max_edge):
+    """Ramer-Douglas-Peucker on the stretches of rim along walls and other kinds of area, between locked corners.
+
+    Stretches between two regions of one kind become straight, as the other region's do. Wall edges longer than
+    `max_edge` cells (0: any length) are split in the middle. `keep` is updated.
     """
     stack = np.empty((loops.span.size + 1, 2), np.int32)
     for loop in range(loops.offsets.size - 1):
@@ -155,7 +162,8 @@ def simplify(loops, corners, keep, max_error, max_edge):
         a = start
         while True:
             b = _kept_after(loops, corners, keep, a)
-            if loops.label[a] == 0:
+            wall = loops.label[a] == 0
+            if wall or _changes_kind(loops, space, a):
                 stack[0, 0], stack[0, 1] = a, b
                 size = 1
                 while size > 0:
@@ -170,7 +178,7 @@ def simplify(loops, corners, keep, max_error, max_edge):
                         steps = right - left
                         if steps <= 0:
                             steps += loops.offsets[loop + 1] - loops.offsets[loop]
-                        if max_edge <= 0.0 or dx * dx + dy * dy <= max_edge * max_edge or steps < 2:
+                        if not wall or max_edge <= 0.0 or dx * dx + dy * dy <= max_edge * max_edge or steps < 2:
                             continue
                         middle = left + steps // 2
                         if middle >= loops.offsets[loop + 1]:

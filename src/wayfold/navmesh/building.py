@@ -24,6 +24,7 @@ from wayfold.navmesh.pipeline import Triangles
 from wayfold.navmesh.rectangle import Rectangle
 from wayfold.navmesh.settings import AgentVoxels, Settings
 from wayfold.navmesh.splicing import Splice, splice_layout
+from wayfold.navmesh.zones import Zones
 
 _EVERY_KIND = np.empty(0, np.uint8)
 Progress = Callable[[int, int], None]
@@ -84,9 +85,9 @@ def check_kinds(mesh: Mesh, kinds: ArrayLike | None) -> NDArray[np.uint8]:
     return array.astype(np.uint8)
 
 
-def _triangles(mesh: Mesh, kinds: NDArray[np.uint8], agent: Agent) -> Triangles:
+def _triangles(mesh: Mesh, kinds: NDArray[np.uint8], zones: Zones, agent: Agent) -> Triangles:
     # A hair flatter, so that a slope of exactly the limit is walkable.
-    return Triangles(mesh.vertices, mesh.triangles, kinds, cos(radians(agent.slope)) - 1e-9)
+    return Triangles(mesh.vertices, mesh.triangles, kinds, cos(radians(agent.slope)) - 1e-9, zones)
 
 
 def build(
@@ -96,13 +97,14 @@ def build(
     tile_size: int | None,
     *,
     kinds: NDArray[np.uint8],
+    zones: Zones,
     bounds: NDArray[np.float64] | None,
     keep: Keep,
     workers: int | None,
     progress: Progress | None,
 ) -> tuple[Built, Layout]:
     """Build every tile of a world."""
-    triangles = _triangles(mesh, kinds, agent)
+    triangles = _triangles(mesh, kinds, zones, agent)
     voxels = AgentVoxels.of(agent, settings)
     grid = tiles.make_grid(mesh.bounds if bounds is None else bounds, voxels, settings, tile_size)
     heights = mesh.normals[:, 2]
@@ -125,7 +127,14 @@ def build(
 
 
 def rebuild(
-    built: Built, layout: Layout, box: ArrayLike, mesh: Mesh, kinds: NDArray[np.uint8], workers: int | None
+    built: Built,
+    layout: Layout,
+    box: ArrayLike,
+    mesh: Mesh,
+    *,
+    kinds: NDArray[np.uint8],
+    zones: Zones,
+    workers: int | None,
 ) -> tuple[Built, Layout]:
     """The same world with the tiles around a box built again from changed geometry."""
     corners = tiles.check_bounds(box)
@@ -139,7 +148,7 @@ def rebuild(
         )
     touched = grid.touched(corners)
     fresh = tiles.build_tiles(
-        _triangles(mesh, kinds, built.agent),
+        _triangles(mesh, kinds, zones, built.agent),
         grid,
         built.voxels,
         built.settings,

@@ -27,6 +27,7 @@ from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
 from wayfold.navmesh.tiles import check_bounds
+from wayfold.navmesh.zones import Zone, check_zones
 from wayfold.path import Path, Status
 
 File = str | os.PathLike[str]
@@ -63,6 +64,7 @@ class NavMesh(Places):
         tile_size: int | None = None,
         keep: Literal["all", "largest"] | ArrayLike = "all",
         kinds: ArrayLike | None = None,
+        zones: Sequence[Zone] = (),
         bounds: ArrayLike | None = None,
         workers: int | None = None,
         progress: Callable[[int, int], None] | None = None,
@@ -86,6 +88,9 @@ class NavMesh(Places):
             Which connected islands stay: all, the one with the largest area, or those within 1 m of seed points.
         kinds : (m,) array_like of int, 0 to 255, optional
             Kind of area of each triangle, for costs; 0 is never walked on. 1 everywhere by default.
+        zones : sequence of (polygon, low, high, kind), optional
+            Prisms over simple polygons, (k, 2) corners, from height low to high, in which the ground is of another
+            kind from 1 to 255; later ones win. One of kind 0 is closed: it keeps the agent off as if it were solid.
         bounds : (2, 3) array_like, metres, optional
             The box that tiles cover; that of the mesh by default. Give it to leave room for later changes.
         workers : int, >= 1, optional
@@ -120,6 +125,7 @@ class NavMesh(Places):
             settings,
             tile_size,
             kinds=building.check_kinds(mesh, kinds),
+            zones=check_zones(zones),
             bounds=None if bounds is None else check_bounds(bounds),
             keep=building.check_keep(keep),
             workers=workers,
@@ -322,7 +328,13 @@ class NavMesh(Places):
             self._now = Version(now.state.with_links(no_links(now.state.num_polygons)), now.built, ())
 
     def rebuild(
-        self, box: ArrayLike, mesh: Mesh, *, kinds: ArrayLike | None = None, workers: int | None = None
+        self,
+        box: ArrayLike,
+        mesh: Mesh,
+        *,
+        kinds: ArrayLike | None = None,
+        zones: Sequence[Zone] = (),
+        workers: int | None = None,
     ) -> None:
         """Build again the tiles that a change inside a box touches.
 
@@ -332,8 +344,8 @@ class NavMesh(Places):
             Low and high corner of a box around everything that changed, before and after.
         mesh : Mesh
             The whole changed geometry.
-        kinds : (m,) array_like of int, optional
-            As for `build`.
+        kinds, zones
+            As for `build`, for the whole changed world. A zone that comes or goes is a change inside its box.
         workers : int, >= 1, optional
             Threads.
 
@@ -353,8 +365,15 @@ class NavMesh(Places):
             now = self._now
             if now.built is None:
                 raise EditError("only a mesh that NavMesh.build made can be rebuilt")
-            areas = building.check_kinds(mesh, kinds)
-            built, layout = building.rebuild(now.built, now.state.layout, box, mesh, areas, workers)
+            built, layout = building.rebuild(
+                now.built,
+                now.state.layout,
+                box,
+                mesh,
+                kinds=building.check_kinds(mesh, kinds),
+                zones=check_zones(zones),
+                workers=workers,
+            )
             self._now = linked(Version(State(layout, before=now.state), built, now.asked))
 
     # --- files -----------------------------------------------------------------------------------------------------

@@ -24,8 +24,10 @@ from wayfold.navmesh import (
     _region_kernels,
     _tile_kernels,
     _trace_kernels,
+    _zone_kernels,
 )
 from wayfold.navmesh.settings import AgentVoxels, Settings
+from wayfold.navmesh.zones import NO_ZONES, Zones
 
 Frame = _field_kernels.Frame
 _MOST_MERGES = 64  # rounds; a dozen is a lot
@@ -42,6 +44,8 @@ class Triangles(NamedTuple):
     """(m,) area kinds, 0 for never walkable; empty for 1 everywhere."""
     flattest: float
     """Height of the unit normal from which a triangle can be walked on."""
+    zones: Zones = NO_ZONES
+    """Where the ground is of another kind, or closed."""
 
 
 class Contours(NamedTuple):
@@ -62,18 +66,27 @@ def heightfield(
     return _field_kernels.Field(*_field_kernels.merge_spans(*spans, frame.width * frame.depth, agent.climb))
 
 
-def walkable_space(field: _field_kernels.Field, frame: Frame, agent: AgentVoxels) -> _compact_kernels.Open:
-    """Step 2: filters for low obstacles, ledges and low ceilings, links between neighbours, erosion by the radius."""
+def walkable_space(
+    field: _field_kernels.Field, frame: Frame, agent: AgentVoxels, zones: Zones = NO_ZONES
+) -> _compact_kernels.Open:
+    """Step 2: filters for low obstacles, ledges and low ceilings, links between neighbours, erosion by the radius.
+
+    Zones that close ground do so before the erosion, as a wall would; the others mark what is left.
+    """
     _field_kernels.filter_low_obstacles(field, agent.climb)
     _field_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb)
     _field_kernels.filter_low_ceilings(field, agent.height)
     links = _compact_kernels.open_space(field, frame.width, frame.depth, agent.height, agent.climb)
     space = _compact_kernels.Open(*links)
     size = space.kind.size
+    if zones.kinds.size:
+        _zone_kernels.mark(space, frame, agent.height, zones, True)
     if agent.radius > 0:
         _compact_kernels.erode(
             space.links, space.kind, np.empty(size, np.uint8), np.empty(size, np.int32), agent.radius
         )
+    if zones.kinds.size:
+        _zone_kernels.mark(space, frame, agent.height, zones, False)
     return space
 
 
@@ -112,7 +125,7 @@ def contours(
     loops, edge_at = _trace_kernels.trace(space.links, region)
     corners, keep = _contour_kernels.join_corners(loops, edge_at, space.links, space.floor, columns, frame.width)
     outline = _contour_kernels.outlines(loops, corners, region)
-    _contour_kernels.simplify(loops, corners, keep, settings.max_error, settings.max_edge / settings.cell_size)
+    _contour_kernels.simplify(loops, corners, keep, space, settings.max_error, settings.max_edge / settings.cell_size)
     _contour_kernels.untangle(loops, corners, keep, outline, height)
     return Contours(loops, edge_at, corners, keep, outline)
 
@@ -141,7 +154,7 @@ def build_tile(
     tell = clock or _nothing
     field = heightfield(triangles, chosen, frame, agent)
     tell("heightfield")
-    space = walkable_space(field, frame, agent)
+    space = walkable_space(field, frame, agent, triangles.zones)
     tell("walkable space")
     if not space.kind.any():
         return None
