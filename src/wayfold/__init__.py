@@ -27,6 +27,10 @@ _LAZY = {
     "Decomposition": "wayfold.floorplan",
     "SubregionGraph": "wayfold.subregions",
     "Hierarchy": "wayfold.hierarchy",
+    "World": "wayfold.world",
+    "Planner": "wayfold.world",
+    "Box": "wayfold.world",
+    "Prism": "wayfold.world",
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
 }
@@ -43,10 +47,12 @@ _ROOMS = (
     "subregions",
     "terrain",
     "waypoints",
+    "world",
 )
 
 __all__ = [
     "Agent",
+    "Box",
     "Decomposition",
     "DenseGrid",
     "FloorPlan",
@@ -57,11 +63,14 @@ __all__ = [
     "NavMesh",
     "Path",
     "Paths",
+    "Planner",
+    "Prism",
     "SparseGrid",
     "Status",
     "SubregionGraph",
     "Terrain",
     "WaypointGraph",
+    "World",
     "__version__",
     "errors",
     "floorplan",
@@ -77,6 +86,7 @@ __all__ = [
     "terrain",
     "warmup",
     "waypoints",
+    "world",
 ]
 
 
@@ -108,6 +118,7 @@ if TYPE_CHECKING:
         subregions,
         terrain,
         waypoints,
+        world,
     )
     from wayfold._load import load
     from wayfold._warmup import warmup
@@ -122,3 +133,4 @@ if TYPE_CHECKING:
     from wayfold.subregions import SubregionGraph
     from wayfold.terrain import Terrain
     from wayfold.waypoints import WaypointGraph
+    from wayfold.world import Box, Planner, Prism, World

@@ -233,3 +233,26 @@ def test_wrong_batches_get_a_sentence():
         graph.distances(0, limit=float("nan"))
     assert len(graph.paths([], [])) == 0
     assert graph.paths([0, 1], 1).costs.tolist() == [1.0, 0.0]
+
+
+@given(edge_lists(), st.data(), st.none() | st.integers(1, 7))
+def test_one_tree_holds_the_cheapest_paths_of_all_nodes_to_its_goal(world, data, motions):
+    goal = data.draw(st.integers(0, world.nodes - 1))
+    triples = world.one_way(7 if motions is None else motions)
+    tree = build(world).tree(goal, motions=motions)
+    for start, path in enumerate(tree.paths(np.arange(world.nodes))):
+        expected = naive.graph_costs(world.nodes, triples, start)[goal]
+        assert path.found == math.isfinite(expected)
+        assert path.cost == pytest.approx(expected, rel=1e-6)
+        if path:
+            assert path.nodes[0] == start
+            assert path.nodes[-1] == goal
+            assert walk_cost(triples, path.nodes.tolist()) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_tree_refuses_what_is_not_a_node():
+    tree = Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).tree(1)
+    assert tree.path(0).nodes.tolist() == [0, 1]
+    assert len(tree.paths([])) == 0
+    with pytest.raises(OffMapError, match="starts"):
+        tree.path(2)

@@ -18,3 +18,4 @@ def warm() -> None:
         graph.path(0, 3, labels=np.zeros(4, np.uint16), allowed=[0])
         graph.paths([0], [3], workers=1)
         graph.distances(0, [3])
+        graph.tree(3).paths([0])

@@ -13,6 +13,7 @@ from wayfold.agent import check_motions
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import _build, _kernels, searcher
 from wayfold.graph.convert import Conversions
+from wayfold.graph.tree import Tree
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Paths, Status
 
@@ -285,6 +286,18 @@ class Graph(Conversions):
         most = _kernels.UNLIMITED if limit is None or limit == np.inf else _check.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         return searcher.costs_from(space, self._workspaces, node, wanted, most)
+
+    def tree(self, goal: int, *, motions: int | None = None) -> Tree:
+        """The cheapest paths from all nodes to one, by one search: for a crowd that goes to one place.
+
+        Parameters
+        ----------
+        goal : int, 0 to n - 1
+        motions
+            As for `path`.
+        """
+        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
+        return Tree(self, self._node(goal, "goal"), usable)
 
     def components(self, motions: int | None = None) -> NDArray[np.int32]:
         """The connected component of each node for a set of motions, computed once, numbered from 0.

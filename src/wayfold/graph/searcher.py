@@ -73,16 +73,45 @@ def costs_from(
     space: Any, workspaces: Workspaces, source: int, wanted: NDArray[np.int32] | None = None, limit: float = UNLIMITED
 ) -> NDArray[np.float64]:
     """Costs of the cheapest paths from one node to all, or to the `wanted` ones; infinite beyond `limit`."""
-    marks = NO_NODES if wanted is None else wanted
-    state, *_ = run(
-        workspaces, lambda state: _kernels.search(space, state, source, -1, 0.0, limit, marks, NO_BUDGET, False)
-    )
-    clock = int(state.clock[0])
+    state = _search_all(space, workspaces, source, NO_NODES if wanted is None else wanted, limit)
     picked: Any = slice(None) if wanted is None else wanted
-    settled = (state.stamp[picked] > clock) & (state.place[picked] < 0)
-    result = np.where(settled, state.cost[picked], np.inf)
+    result = np.where(_settled(state, picked), state.cost[picked], np.inf)
     workspaces.give(state)
     return result
+
+
+def tree_from(space: Any, workspaces: Workspaces, source: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Costs of the cheapest paths from one node to all, and the node before each on its path."""
+    state = _search_all(space, workspaces, source, NO_NODES, UNLIMITED)
+    settled = _settled(state, slice(None))
+    costs, parents = np.where(settled, state.cost, np.inf), np.where(settled, state.parent, np.int32(-1))
+    workspaces.give(state)
+    return costs, parents
+
+
+def settled_nodes(space: Any, workspaces: Workspaces, start: int, goal: int, scale: float) -> NDArray[np.int64]:
+    """The nodes that the search for one path settles."""
+    state, *_ = run(
+        workspaces,
+        lambda state: _kernels.search(space, state, start, goal, scale, _kernels.UNLIMITED, NO_NODES, NO_BUDGET, False),
+    )
+    nodes = np.flatnonzero(_settled(state, slice(None)))
+    workspaces.give(state)
+    return nodes
+
+
+def _search_all(
+    space: Any, workspaces: Workspaces, source: int, wanted: NDArray[np.int32], limit: float
+) -> _kernels.SearchState:
+    state: _kernels.SearchState = run(
+        workspaces, lambda state: _kernels.search(space, state, source, -1, 0.0, limit, wanted, NO_BUDGET, False)
+    )[0]
+    return state
+
+
+def _settled(state: _kernels.SearchState, picked: Any) -> NDArray[np.bool_]:
+    """Which of the picked nodes the last search settled."""
+    return np.asarray((state.stamp[picked] > int(state.clock[0])) & (state.place[picked] < 0))
 
 
 def both_ways(

@@ -19,7 +19,7 @@ class Strings(NamedTuple):
     portal_of: np.ndarray  # (k + 2,) int64
 
 
-@kernel
+@helper
 def weigh(portals, points, portal_of, polygons, kinds, rates):
     """Cost of a pulled string: its length in each polygon times the cost of a metre there.
 
@@ -45,7 +45,7 @@ def weigh(portals, points, portal_of, polygons, kinds, rates):
     return total
 
 
-@kernel
+@helper
 def lift(ends, points, portal_of, lifted):
     """Corners of a pulled string as points in space: each is the left or the right end of the portal that it is at."""
     for at in range(len(points)):

@@ -16,6 +16,7 @@ from wayfold.agent import Agent
 from wayfold.errors import EditError, GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.navmesh import tiles
+from wayfold.navmesh._zone_kernels import Zones
 from wayfold.navmesh.flat import Flat, Rows, concatenate, in_rows, inside, replaced
 from wayfold.navmesh.islands import ISLETS, Islets, Keep, find_islets, stay
 from wayfold.navmesh.joining import POLYGONS, join_tiles
@@ -24,7 +25,6 @@ from wayfold.navmesh.pipeline import Triangles
 from wayfold.navmesh.rectangle import Rectangle
 from wayfold.navmesh.settings import AgentVoxels, Settings
 from wayfold.navmesh.splicing import Splice, splice_layout
-from wayfold.navmesh.zones import Zones
 
 _EVERY_KIND = np.empty(0, np.uint8)
 Progress = Callable[[int, int], None]

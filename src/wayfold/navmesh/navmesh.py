@@ -362,19 +362,43 @@ class NavMesh(Places):
         islands are judged anew over the whole mesh, which takes longer.
         """
         with self._edit:
-            now = self._now
-            if now.built is None:
-                raise EditError("only a mesh that NavMesh.build made can be rebuilt")
-            built, layout = building.rebuild(
-                now.built,
-                now.state.layout,
-                box,
-                mesh,
-                kinds=building.check_kinds(mesh, kinds),
-                zones=check_zones(zones),
-                workers=workers,
-            )
-            self._now = linked(Version(State(layout, before=now.state), built, now.asked))
+            self._now = self._rebuilt(box, mesh, kinds, zones, workers)
+
+    def rebuilt(
+        self,
+        box: ArrayLike,
+        mesh: Mesh,
+        *,
+        kinds: ArrayLike | None = None,
+        zones: Sequence[Zone] = (),
+        workers: int | None = None,
+    ) -> NavMesh:
+        """A mesh like this one in which the tiles that a change touches are built again; this one stays as it is.
+
+        Parameters are those of `rebuild`.
+        """
+        result = NavMesh.__new__(NavMesh)
+        result._now = self._rebuilt(box, mesh, kinds, zones, workers)
+        result._agent = self._agent
+        result._edit = threading.Lock()
+        return result
+
+    def _rebuilt(
+        self, box: ArrayLike, mesh: Mesh, kinds: ArrayLike | None, zones: Sequence[Zone], workers: int | None
+    ) -> Version:
+        now = self._now
+        if now.built is None:
+            raise EditError("only a mesh that NavMesh.build made can be rebuilt")
+        built, layout = building.rebuild(
+            now.built,
+            now.state.layout,
+            box,
+            mesh,
+            kinds=building.check_kinds(mesh, kinds),
+            zones=check_zones(zones),
+            workers=workers,
+        )
+        return linked(Version(State(layout, before=now.state), built, now.asked))
 
     # --- files -----------------------------------------------------------------------------------------------------
 

@@ -26,8 +26,9 @@ from wayfold.navmesh import (
     _trace_kernels,
     _zone_kernels,
 )
+from wayfold.navmesh._zone_kernels import Zones
 from wayfold.navmesh.settings import AgentVoxels, Settings
-from wayfold.navmesh.zones import NO_ZONES, Zones
+from wayfold.navmesh.zones import NO_ZONES
 
 Frame = _field_kernels.Frame
 _MOST_MERGES = 64  # rounds; a dozen is a lot

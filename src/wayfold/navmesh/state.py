@@ -106,16 +106,24 @@ class State:
     @cached_property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal, in metres."""
+        return self._graph(np.ones(self.num_polygons))
+
+    def weighted_graph(self, rates: Rates) -> Graph:
+        """The same graph where a metre costs what `rates` say; infinite where a kind of area is closed."""
+        return self._graph(rates.rates[self.kinds])
+
+    def _graph(self, rates: NDArray[np.float64]) -> Graph:
+        """The graph for the cost of a metre in each polygon."""
         centres, portals = self.centres, self.layout.portals
         pairs, middles = portals.sides, portals.middles
-        costs = _lengths(centres[pairs[:, 0]] - middles) + _lengths(middles - centres[pairs[:, 1]])
+        costs = rates[pairs[:, 0]] * _lengths(centres[pairs[:, 0]] - middles)
+        costs += rates[pairs[:, 1]] * _lengths(middles - centres[pairs[:, 1]])
         one_way = len(self.links.costs) > 0
         if one_way:
             links = self.links
             starts = np.repeat(np.arange(self.num_polygons), np.diff(links.offsets))
-            over = (
-                _lengths(centres[starts] - links.starts) + links.costs + _lengths(links.ends - centres[links.targets])
-            )
+            over = links.costs + rates[starts] * _lengths(centres[starts] - links.starts)
+            over += rates[links.targets] * _lengths(links.ends - centres[links.targets])
             pairs = np.concatenate([pairs, pairs[:, ::-1], np.column_stack([starts, links.targets])])
             costs = np.concatenate([costs, costs, over])
         return Graph.from_edges(centres, pairs, costs=costs, directed=one_way)

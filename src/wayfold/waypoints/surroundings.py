@@ -15,6 +15,8 @@ from wayfold.geometry.bvh import new_stack
 from wayfold.path import Path
 from wayfold.waypoints import _kernels
 
+Barrier = Callable[[tuple[float, float, float], tuple[float, float, float], Motion], bool]
+"""Whether something that is not in the mesh is in the way from one position to another, by a motion."""
 _SMALLEST_STEP = 0.1  # metres between samples along an edge, for agents without a radius
 
 
@@ -89,8 +91,12 @@ class Surroundings:
         away, triangle = ray_nearest(world.tree, world.stack, origin, (0.0, 0.0, -1.0), reach)
         return float(away), int(triangle)
 
-    def entrance(self, point: NDArray[np.float64], motions: Motion, name: str) -> Callable[[NDArray[np.float32]], bool]:
+    def entrance(
+        self, point: NDArray[np.float64], motions: Motion, name: str, barrier: Barrier | None = None
+    ) -> Callable[[NDArray[np.float32]], bool]:
         """A test for whether a character at `point` can move straight to a waypoint by one of its motions.
+
+        What `barrier` says is in the way counts like the mesh.
 
         Raises
         ------
@@ -103,10 +109,17 @@ class Surroundings:
             raise OffMapError(f"{name} {self._where(point)} is inside of something solid")
         if not spots:
             raise OffMapError(f"{name} {self._where(point)} {self._reason(point, motions)}")
+        free = {motion: spot for motion, spot in spots.items() if barrier is None or not barrier(spot, spot, motion)}
+        if not free:
+            raise OffMapError(f"{name} {self._where(point)} is where the world is blocked")
 
         def test(waypoint: NDArray[np.float32]) -> bool:
             x, y, z = waypoint.astype(np.float64).tolist()
-            return any(_kernels.motion_between(world, body, spot, (x, y, z), int(m)) for m, spot in spots.items())
+            return any(
+                _kernels.motion_between(world, body, spot, (x, y, z), int(motion))
+                and (barrier is None or not barrier(spot, (x, y, z), motion))
+                for motion, spot in free.items()
+            )
 
         return test
 

@@ -16,6 +16,7 @@ from wayfold.graph import Graph
 from wayfold.path import Path
 from wayfold.waypoints import _voxel_kernels
 from wayfold.waypoints.regions import Regions, grid_boxes
+from wayfold.waypoints.surroundings import Barrier
 from wayfold.waypoints.waypoints import WaypointGraph
 
 _FULL = 12  # up to so many openings of a box are all joined with each other
@@ -70,8 +71,19 @@ class VoxelWaypoints(WaypointGraph):
         """Flying."""
         return Motion.VOLUMETRIC
 
-    def closest(self, point: ArrayLike, motions: int, name: str = "point") -> int:
+    def closest(
+        self,
+        point: ArrayLike,
+        motions: int,
+        name: str = "point",
+        *,
+        barrier: Barrier | None = None,
+        usable: NDArray[np.bool_] | None = None,
+    ) -> int:
         """The waypoint in the middle of the box that a point lies in: the way there is free.
+
+        Parameters are those of `WaypointGraph.closest`; there is one waypoint to choose from, so the last two do not
+        matter.
 
         Raises
         ------

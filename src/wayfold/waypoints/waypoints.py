@@ -18,7 +18,7 @@ from wayfold.path import Path
 from wayfold.waypoints import _edit_kernels, _files, editing
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
-from wayfold.waypoints.surroundings import Surroundings
+from wayfold.waypoints.surroundings import Barrier, Surroundings
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -206,12 +206,32 @@ class WaypointGraph:
             self._usable[kinds] = mask
         return self._usable[kinds]
 
-    def closest(self, point: ArrayLike, motions: int, name: str = "point") -> int:
+    def closest(
+        self,
+        point: ArrayLike,
+        motions: int,
+        name: str = "point",
+        *,
+        barrier: Barrier | None = None,
+        usable: NDArray[np.bool_] | None = None,
+    ) -> int:
         """The waypoint where a character at an arbitrary point enters the graph (000, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
         in a straight line, by one of its motions, is the answer. A graph without geometry has no obstacles: the
         nearest such waypoint is the answer.
+
+        Parameters
+        ----------
+        point : (x, y, z), metres
+        motions : Motion bits
+        name : str
+            What errors call the point.
+        barrier : callable, optional
+            ``barrier(a, b, motion)`` tells whether something else than the mesh is in the way from one position to
+            another.
+        usable : (n,) bool array, optional
+            Which waypoints may be entered; those with a usable edge by default.
 
         Raises
         ------
@@ -225,14 +245,14 @@ class WaypointGraph:
         if self.surroundings is not None and ((where < low) | (where > high)).any():
             reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
             raise OffMapError(f"{name} ({at}) lies outside the world, which reaches from {reach}")
-        mask = self.usable(kinds)
+        mask = self.usable(kinds) if usable is None else usable
         if not mask.any():
             raise OffMapError(f"{name}: no waypoint has an edge for the motions {_names(kinds)}")
         if self._tree is None:
             from scipy.spatial import cKDTree
 
             self._tree = cKDTree(self.graph.points)
-        test = None if self.surroundings is None else self.surroundings.entrance(where, kinds, name)
+        test = None if self.surroundings is None else self.surroundings.entrance(where, kinds, name, barrier)
         tried = 0
         for nodes in _by_distance(self._tree, where, self.num_waypoints):
             for node in nodes[mask[nodes]]:

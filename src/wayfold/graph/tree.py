@@ -1,0 +1,56 @@
+"""`Tree`: the cheapest paths from every node to one, found by one search."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.graph import _tree_kernels, searcher
+from wayfold.path import Path, Paths, Status
+
+if TYPE_CHECKING:
+    from wayfold.graph.graph import Graph
+
+
+class Tree:
+    """Cheapest paths from all nodes of a graph to one goal; `Graph.tree` makes it.
+
+    It takes 12 bytes a node and shares nothing that queries change, so any number of threads may ask it.
+
+    Attributes
+    ----------
+    goal : int
+    costs : (n,) float64 array
+        Cost from each node to the goal, infinite where there is no way.
+    parents : (n,) int32 array
+        The next node on the way to the goal; -1 at the goal and where there is no way.
+    """
+
+    def __init__(self, graph: Graph, goal: int, motions: int) -> None:
+        self.goal = goal
+        self._graph = graph
+        self.costs, self.parents = searcher.tree_from(graph.reversed()._space(motions), graph._workspaces, goal)
+
+    def path(self, start: int) -> Path:
+        """The cheapest path from a node to the goal."""
+        return self.paths([start])[0]
+
+    def paths(self, starts: ArrayLike) -> Paths:
+        """The cheapest paths from many nodes, (q,), to the goal."""
+        nodes = self._graph._nodes(np.atleast_1d(np.asarray(starts)), "starts")
+        found = np.isfinite(self.costs[nodes])
+        trails, offsets = self.trails(np.where(found, nodes, -1).astype(np.int32))
+        statuses = np.where(found, Status.FOUND.value, Status.UNREACHABLE.value).astype(np.uint8)
+        none = np.zeros(len(nodes), np.int64)
+        return Paths(statuses, self.costs[nodes], none, offsets, trails, self._graph._points_of)
+
+    def trails(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Nodes of the ways from each node to the goal one after the other, and where each begins; none for -1."""
+        lengths = np.empty(len(nodes), np.int64)
+        _tree_kernels.trail_lengths(self.parents, nodes, lengths)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        trails = np.empty(int(offsets[-1]), np.int32)
+        _tree_kernels.trails(self.parents, nodes, offsets, trails)
+        return trails, offsets

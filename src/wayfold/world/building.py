@@ -1,0 +1,149 @@
+"""How a planner is made: its map and accelerator from the cache, or built and kept there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.agent import Agent, Motion
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh
+from wayfold.hierarchy import Hierarchy
+from wayfold.navmesh import NavMesh
+from wayfold.subregions import SubregionGraph
+from wayfold.waypoints import WaypointGraph
+from wayfold.world.cache import Cache, key_of
+from wayfold.world.choice import Choice, navmesh_settings, waypoint_settings
+from wayfold.world.locks import ReadersWriter
+from wayfold.world.planner import Notes, Planner
+from wayfold.world.roaming import RoamingPlanner
+from wayfold.world.sources import Source
+from wayfold.world.walking import Standing, WalkingPlanner, accelerate
+
+Progress = Callable[[str, int, int], None]
+_WALKABLE = 1
+
+
+def build(
+    source: Source,
+    agent: Agent,
+    chosen: Choice,
+    costs: dict[str, float],
+    settings: dict[str, Any],
+    closed: Sequence[str],
+    cache: Cache,
+    lock: ReadersWriter,
+    progress: Progress | None,
+) -> Planner:
+    """A planner for the world as it is without edits."""
+    notes = Notes(chosen.why_map, chosen.why_accelerator)
+    if costs and chosen.map not in ("navmesh", "terrain"):
+        raise ParameterError(f"costs by name are for navigation meshes and terrains, not for {chosen.map!r}")
+    if chosen.map == "navmesh":
+        assert source.mesh is not None
+        return _walking(source, source.mesh, agent, chosen, costs, settings, closed, cache, lock, progress, notes)
+    if chosen.map == "waypoints":
+        assert source.mesh is not None
+        return _roaming(source, source.mesh, agent, chosen, settings, closed, cache, lock, progress, notes)
+    raise ParameterError(f"worlds of {source.kind} have no planner yet")
+
+
+def _walking(
+    source: Source,
+    mesh: Mesh,
+    agent: Agent,
+    chosen: Choice,
+    costs: dict[str, float],
+    settings: dict[str, Any],
+    closed: Sequence[str],
+    cache: Cache,
+    lock: ReadersWriter,
+    progress: Progress | None,
+    notes: Notes,
+) -> Planner:
+    notes.settings = navmesh_settings(mesh, agent, settings)
+    kinds, rates = area_kinds(mesh, costs, closed)
+    key = key_of(source.content, agent=asdict(agent), kinds=sorted(costs), closed=closed, **notes.settings)
+    navmesh = _cached(cache, key, "navmesh", NavMesh, notes)
+    if navmesh is None:
+        tell = _told(progress, "navigation mesh")
+        navmesh = NavMesh.build(mesh, agent, kinds=kinds, progress=tell, **notes.settings)
+        cache.put(key, "navmesh", navmesh)
+    key = key_of(key, costs=costs, accelerator=chosen.accelerator)
+    now = Standing(navmesh, rates)
+    fast = cache.get(key, "hierarchy", Hierarchy) if chosen.accelerator == "hierarchy" else None
+    if fast is None:
+        fast = accelerate(now.graph, chosen.accelerator, progress=progress)
+        if isinstance(fast, Hierarchy):
+            cache.put(key, "hierarchy", fast)
+    return WalkingPlanner(
+        agent, chosen.accelerator, notes, lock, mesh=mesh, kinds=kinds, costs=rates, navmesh=navmesh, fast=fast
+    )
+
+
+def _roaming(
+    source: Source,
+    mesh: Mesh,
+    agent: Agent,
+    chosen: Choice,
+    settings: dict[str, Any],
+    closed: Sequence[str],
+    cache: Cache,
+    lock: ReadersWriter,
+    progress: Progress | None,
+    notes: Notes,
+) -> Planner:
+    notes.settings = waypoint_settings(mesh, agent, settings)
+    key = key_of(source.content, agent=asdict(agent), closed=closed, **notes.settings)
+    waypoints = _cached(cache, key, "waypoints", WaypointGraph, notes)
+    if waypoints is None:
+        # A flyer cannot enter water, others cannot walk on it.
+        around = mesh if agent.motions == Motion.VOLUMETRIC else mesh.without(*closed)
+        tell = _told(progress, "waypoints")
+        waypoints = WaypointGraph.build(around, agent, motions=agent.motions, progress=tell, **notes.settings)
+        cache.put(key, "waypoints", waypoints)
+    fast: Any
+    if chosen.accelerator == "subregions":
+        fast = SubregionGraph.build(waypoints, agent.motions)  # takes less time than reading it
+    else:
+        fast = accelerate(waypoints.graph, chosen.accelerator, int(agent.motions), progress)
+    return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, fast=fast)
+
+
+def area_kinds(
+    mesh: Mesh, costs: dict[str, float], closed: Sequence[str]
+) -> tuple[NDArray[np.uint8] | None, dict[int, float]]:
+    """Kinds of area of the triangles, None for one kind everywhere, and what a metre costs in each."""
+    shut = [name for name in closed if name in mesh.material_names]
+    for name in costs:
+        if name not in mesh.material_names:
+            known = ", ".join(mesh.material_names) or "none"
+            raise ParameterError(f"the mesh has no material {name!r}: it has {known}")
+    if mesh.materials is None or not (shut or costs):
+        return None, {}
+    by_material = np.full(max(int(mesh.materials.max()) + 1, len(mesh.material_names)), _WALKABLE, np.uint8)
+    rates = {}
+    for at, name in enumerate(sorted(costs)):
+        rates[2 + at] = float(costs[name])
+        by_material[mesh.material_names.index(name)] = 2 + at
+    for name in shut:
+        if name not in costs:
+            by_material[mesh.material_names.index(name)] = 0
+    return by_material[mesh.materials], rates
+
+
+def _cached(cache: Cache, key: str, kind: str, of: Any, notes: Notes) -> Any:
+    """What the cache has, noted."""
+    found = cache.get(key, kind, of)
+    if found is not None:
+        notes.cached = str(cache.file(key, kind))
+    return found
+
+
+def _told(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    """Progress of one stage."""
+    return None if progress is None else lambda done, total: progress(what, done, total)

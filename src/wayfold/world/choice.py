@@ -1,0 +1,105 @@
+"""Which map and accelerator suit an agent, and how finely its map is cut; each choice comes with its reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple, get_args
+
+from wayfold.agent import Agent, Motion
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh
+
+MapName = Literal["navmesh", "waypoints", "sparse-grid", "terrain", "voxels"]
+AcceleratorName = Literal["hierarchy", "subregions", "regions", "none"]
+ACCELERATORS: dict[str, tuple[str, ...]] = {
+    "navmesh": ("hierarchy", "subregions", "none"),
+    "waypoints": ("subregions", "hierarchy", "none"),
+    "voxels": ("subregions", "none"),
+    "sparse-grid": ("regions", "none"),
+    "terrain": ("none",),
+}
+"""What can make each map fast; the first is the usual choice."""
+_TILE = 128
+"""Columns of a tile: an edit builds whole tiles again, so they are smaller than for a world that stays as it is."""
+_MOST_COLUMNS = 1 << 26
+"""Columns of a navigation mesh up to which a cell is half the agent's radius."""
+
+
+class Choice(NamedTuple):
+    """A map and an accelerator, and why."""
+
+    map: str
+    why_map: str
+    accelerator: str
+    why_accelerator: str
+
+
+_WHY = {
+    "hierarchy": "exact search through levels of parts, whose cost hardly grows with the world (paper 002)",
+    "subregions": "two-level planning by subregions, for any set of motions (paper 000)",
+    "regions": "an abstract graph of regions that edits keep up to date (paper 001)",
+    "none": "plain A* on the map",
+}
+
+
+def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
+    """The map and accelerator for an agent in a world made of `source`: "mesh", "cells", "voxels" or "terrain"."""
+    name, why = (map, "asked for") if map != "auto" else _usual(source, agent)
+    if name not in get_args(MapName):
+        raise ParameterError(f"unknown map {name!r}: choose from {', '.join(get_args(MapName))}")
+    possible = {"mesh": ("navmesh", "waypoints", "sparse-grid"), "cells": ("sparse-grid",)}.get(source, (source,))
+    if name not in possible:
+        raise ParameterError(f"a world of {source} has no {name!r}: choose from {', '.join(possible)}")
+    if name == "navmesh" and agent.motions != Motion.SURFACE:
+        raise ParameterError("a navigation mesh is for walkers: this agent has other motions; use map='waypoints'")
+    fast, why_fast = accelerator, "asked for"
+    if fast == "auto":
+        fast = ACCELERATORS[name][0]
+        why_fast = _WHY[fast]
+    if fast not in ACCELERATORS[name]:
+        raise ParameterError(f"{name!r} has no accelerator {fast!r}: choose from {', '.join(ACCELERATORS[name])}")
+    return Choice(name, why, fast, why_fast)
+
+
+def _usual(source: str, agent: Agent) -> tuple[str, str]:
+    if source == "cells":
+        return "sparse-grid", "a world of cells that may change: edits take well below a millisecond (paper 001)"
+    if source == "voxels":
+        return "voxels", "a world of voxels: its free space is cut into boxes for flyers (paper 000)"
+    if source == "terrain":
+        return "terrain", "weighted regions: cheapest routes that bend where the ground changes (paper 003)"
+    if agent.motions == Motion.SURFACE:
+        return "navmesh", "it walks and nothing else, so convex polygons of its ground say all (paper 002)"
+    ways = " and ".join(word for motion, word in _WAYS.items() if agent.motions & motion)
+    return "waypoints", f"it {ways}, which takes waypoints with typed edges in space (paper 000)"
+
+
+_WAYS = {Motion.SURFACE: "walks", Motion.ADHESIVE: "climbs", Motion.VOLUMETRIC: "flies"}
+
+
+def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
+    """How finely a navigation mesh is cut: half the radius (which the voxels then keep exactly), or less on slopes."""
+    cell = agent.radius / 2 if agent.radius > 0 else agent.height / 8
+    if agent.climb > 0 and agent.slope > 0:
+        # On the steepest slope neighbouring columns must stay within half a step of each other.
+        steepest = math.tan(math.radians(min(agent.slope, 89.0)))
+        cell = min(cell, 0.5 * agent.climb / steepest)
+    width, depth, _ = (mesh.bounds[1] - mesh.bounds[0]).tolist()
+    cell = max(cell, math.sqrt(width * depth / _MOST_COLUMNS))
+    if cell < agent.radius:
+        cell = agent.radius / math.ceil(agent.radius / cell - 1e-9)
+    height = agent.climb / 4 if agent.climb > 0 else cell / 2
+    usual = {"cell_size": cell, "cell_height": min(max(height, cell / 8), cell), "tile_size": _TILE}
+    return {**usual, **given}
+
+
+def waypoint_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
+    """The side of the regions, which decides how densely waypoints lie.
+
+    125 radii (50 m for a person), but at least six regions along the longest side of a small level; never smaller than
+    a body can move about in.
+    """
+    longest = float((mesh.bounds[1] - mesh.bounds[0]).max())
+    least = max(8.0 * agent.radius, 4.0 * agent.height)
+    side = min(125.0 * agent.radius, longest / 6.0) if agent.radius > 0 else longest / 6.0
+    return {"region_size": max(side, least), **given}

@@ -1,0 +1,56 @@
+"""`Field`: what one search from a goal tells about every start."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.path import Path
+
+Points = NDArray[np.float64]
+
+
+class Field(ABC):
+    """Paths from everywhere to one goal; `Planner.field` makes it.
+
+    It belongs to the world as it was then, and any number of threads may ask it.
+
+    Attributes
+    ----------
+    goal : (3,) float64 array, metres
+    """
+
+    def __init__(self, goal: Points) -> None:
+        self.goal = goal
+
+    @abstractmethod
+    def _paths(self, starts: Points) -> Sequence[Path]:
+        """Paths from many starts."""
+
+    def path(self, start: ArrayLike) -> Path:
+        """The path from a point to the goal."""
+        return self._paths(_check.point3(start, "start")[None])[0]
+
+    def paths(self, starts: ArrayLike) -> Sequence[Path]:
+        """The paths from many points, (q, 3), to the goal."""
+        return self._paths(_check.points3(starts, "starts"))
+
+    def cost(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(q,) what the path from each point costs, infinite where there is none."""
+        return np.array([path.cost for path in self.paths(points)])
+
+    def direction(self, points: ArrayLike) -> Points:
+        """(q, 3) unit vectors along which the paths begin; zero at the goal and where there is no path."""
+        where = _check.points3(points)
+        result = np.zeros((len(where), 3))
+        for at, path in enumerate(self._paths(where)):
+            steps = np.diff(path.points, axis=0)
+            lengths = np.sqrt((steps * steps).sum(axis=1))
+            moving = np.flatnonzero(lengths > 0)
+            if path and moving.size:
+                result[at] = steps[moving[0]] / lengths[moving[0]]
+        return result

@@ -1,0 +1,294 @@
+"""`Planner`: one agent in one world. What every kind of planner answers, whatever map it plans on."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.agent import Agent, Motion
+from wayfold.errors import OffMapError, ParameterError
+from wayfold.path import Path
+from wayfold.world.field import Field
+from wayfold.world.locks import ReadersWriter
+from wayfold.world.shapes import Shape
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Zones:
+    """What edits have made of the world: which shapes are closed, and what a metre costs in others."""
+
+    blocks: tuple[Shape, ...] = ()
+    """Each once, however often it is blocked."""
+    costs: tuple[tuple[Shape, float], ...] = ()
+    """In the order in which they were set; where they overlap the later one counts."""
+
+
+@dataclass
+class Notes:
+    """What `Planner.explain` tells beside the sizes."""
+
+    why_map: str = ""
+    why_accelerator: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    build_seconds: float = 0.0
+    cached: str | None = None
+    """The file that the map came from."""
+
+
+class Planner(ABC):
+    """Plans for one agent; `World.planner` makes it.
+
+    Any number of threads may ask it, also while another one edits the world: a query sees the world as it was or as it
+    is, whole.
+
+    Attributes
+    ----------
+    agent : Agent
+    map_name, accelerator_name : str
+        What was chosen.
+    notes : Notes
+        Why, and how it was made.
+    """
+
+    map_name: str
+    _any_height = 0.0
+
+    def __init__(self, agent: Agent, accelerator: str, notes: Notes, lock: ReadersWriter) -> None:
+        self.agent = agent
+        self.accelerator_name = accelerator
+        self.notes = notes
+        self.edits = 0
+        self._lock = lock
+
+    # --- what a kind of planner has to say ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def map(self) -> Any:
+        """The map that it plans on: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`."""
+
+    @property
+    @abstractmethod
+    def accelerator(self) -> Any:
+        """What makes its queries fast, None where nothing does (or not yet again, after an edit)."""
+
+    @abstractmethod
+    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
+        """One query."""
+
+    @abstractmethod
+    def _plain(self, start: Any, goal: Any) -> Path:
+        """One query without the accelerator."""
+
+    @abstractmethod
+    def _touched(self, start: Any, goal: Any) -> Points:
+        """Where the nodes lie that a query settles."""
+
+    @abstractmethod
+    def _reachable(self, start: Any, goal: Any) -> bool:
+        """Whether there is a way, without a search."""
+
+    @abstractmethod
+    def _nearest(self, point: Points) -> Points:
+        """The nearest place on the map."""
+
+    @abstractmethod
+    def _field(self, goal: Any) -> Field:
+        """One search for all starts."""
+
+    @abstractmethod
+    def _random_points(self, count: int, seed: int) -> Points:
+        """Places of the largest component."""
+
+    @abstractmethod
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
+        """Work out what an edit changes, while queries go on; raises when it cannot be done."""
+
+    @abstractmethod
+    def _commit(self, prepared: Any) -> None:
+        """Make the change, while no query runs; must not fail."""
+
+    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
+        """Many queries, in parallel."""
+        from wayfold._threads import run_chunks
+
+        found: list[Any] = [None] * len(starts)
+
+        def work(begin: int, end: int) -> None:
+            for at in range(begin, end):
+                found[at] = self._path(starts[at], goals[at], False)
+
+        run_chunks(work, len(starts), workers=workers, chunk=16)
+        return found
+
+    def refresh(self) -> None:
+        """Finish what edits have put off, so that queries are as fast as after building."""
+        return
+
+    # --- queries -----------------------------------------------------------------------------------------------------
+
+    def path(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> Path:
+        """A path between two points.
+
+        Parameters
+        ----------
+        start, goal : (x, y) or (x, y, z), metres
+            Where the agent stands or hovers; see `nearest` for points that are not on the map.
+        exact : bool
+            The shortest path that the map knows, instead of the quick one of the accelerator.
+
+        Returns
+        -------
+        Path
+            Its status says why there is none. `cost` is metres, times what `set_cost` asks on the way.
+
+        Raises
+        ------
+        OffMapError
+            When the agent cannot be at the start or the goal.
+        """
+        with self._reading():
+            begin = time.perf_counter()
+            path = self._path(start, goal, bool(exact))
+            path.timings = {**path.timings, "total": time.perf_counter() - begin}
+        return path
+
+    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Sequence[Path]:
+        """The paths of many queries, in parallel; each is what `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q, 3) array_like, metres
+            One of the two may be a single point that serves all.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
+        first, last = self._points(starts, "starts"), self._points(goals, "goals")
+        if len(first) != len(last) and 1 not in (len(first), len(last)):
+            raise ParameterError(f"starts and goals must be equally many, or one, not {len(first)} and {len(last)}")
+        count = max(len(first), len(last))
+        first, last = (np.ascontiguousarray(np.broadcast_to(part, (count, 3))) for part in (first, last))
+        with self._reading():
+            return self._paths(first, last, workers)
+
+    def plain(self, start: ArrayLike, goal: ArrayLike) -> Path:
+        """The same query by A* without the accelerator, for comparisons."""
+        with self._reading():
+            begin = time.perf_counter()
+            path = self._plain(start, goal)
+            path.timings = {**path.timings, "total": time.perf_counter() - begin}
+        return path
+
+    def distance(self, start: ArrayLike, goal: ArrayLike) -> float:
+        """Cost of `path`, infinite where there is none."""
+        return float(self.path(start, goal).cost)
+
+    def reachable(self, start: ArrayLike, goal: ArrayLike) -> bool:
+        """Whether there is a path; answered from connected components, without a search."""
+        with self._reading():
+            return self._reachable(start, goal)
+
+    def nearest(self, point: ArrayLike) -> Points:
+        """The place on the map that is nearest to a point, (3,), metres.
+
+        Raises
+        ------
+        OffMapError
+            When there is none within ten times the agent's size.
+        """
+        where = self._points(point, "point")[0]
+        with self._reading():
+            return self._nearest(where)
+
+    def field(self, goal: ArrayLike) -> Field:
+        """One search from a goal that serves every start: for a crowd that goes to one place.
+
+        The field stays with the world as it is now; make another one after an edit.
+        """
+        with self._reading():
+            return self._field(goal)
+
+    def touched(self, start: ArrayLike, goal: ArrayLike) -> Points:
+        """(k, 3) places of the nodes that the search for a path settles, for pictures."""
+        with self._reading():
+            return self._touched(start, goal)
+
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
+        number = _check.whole(count, "count", low=0)
+        with self._reading():
+            return self._random_points(number, _check.whole(seed, "seed", low=0))
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the map and the accelerator."""
+        accelerator = self.accelerator
+        return int(self.map.nbytes) + (0 if accelerator is None else int(accelerator.nbytes))
+
+    @property
+    def build_seconds(self) -> float:
+        """Seconds that it took to build, or to read from the cache."""
+        return self.notes.build_seconds
+
+    def explain(self) -> str:
+        """What plans for this agent and why, in a few lines."""
+        agent, notes = self.agent, self.notes
+        motions = "+".join(str(motion.name).lower() for motion in Motion if agent.motions & motion)
+        settings = ", ".join(f"{name} {_shown(value)}" for name, value in notes.settings.items())
+        accelerator = self.accelerator
+        lines = [
+            f"agent        radius {agent.radius:g} m, height {agent.height:g} m, climb {agent.climb:g} m,"
+            f" slope {agent.slope:g} degrees, {motions}",
+            f"map          {self.map_name}: {notes.why_map}",
+            f"             {self.map!r}",
+        ]
+        if settings:
+            lines.append(f"settings     {settings}")
+        lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")
+        if accelerator is not None:
+            lines.append(f"             {accelerator!r}")
+        elif self.accelerator_name != "none":
+            lines.append("             set aside after an edit: queries search the map itself until it is made again")
+        lines.append(f"memory       {self.nbytes:,} bytes, of which the map {int(self.map.nbytes):,}")
+        source = "built" if notes.cached is None else f"read from {notes.cached}"
+        lines.append(f"made         {source} in {notes.build_seconds:.2f} s, {self.edits} edits since")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"
+
+    def _points(self, points: ArrayLike, name: str) -> Points:
+        """One point or many as (q, 3); those without a height get what stands for any on this map."""
+        array = np.asarray(points)
+        where = _check.points3(array[None] if array.ndim == 1 else array, name)
+        if array.shape[-1] == 2:
+            where[:, 2] = self._any_height
+        return where
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """While a query runs the map must not change."""
+        with self._lock.reading():
+            yield
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def off_map(point: ArrayLike, what: str) -> OffMapError:
+    """The error for a point that nothing is near."""
+    where = ", ".join(f"{value:g}" for value in np.asarray(point, np.float64))
+    return OffMapError(f"({where}) {what}")

@@ -1,0 +1,189 @@
+"""Shapes that close a part of the world or give it a cost: upright prisms over a polygon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import shapely
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry import Mesh
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """An upright prism: what lies over a polygon between two heights. Make one as a `Box` or a `Prism`.
+
+    Boxes are equal when their corners are, prisms when their polygons and heights are.
+    """
+
+    corners: tuple[tuple[float, float], ...]
+    """Corners of the polygon seen from above, counter-clockwise from the least one, metres."""
+    low: float
+    high: float
+
+    @cached_property
+    def polygon(self) -> Any:
+        """The polygon seen from above, as shapely has it; prepared."""
+        polygon = shapely.Polygon(self.corners)
+        shapely.prepare(polygon)
+        return polygon
+
+    @property
+    def outline(self) -> Points:
+        """(k, 2) corners of the polygon, counter-clockwise, metres."""
+        return np.array(self.corners)
+
+    @property
+    def bounds(self) -> Points:
+        """(2, 3) low and high corner of the box around it, metres."""
+        outline = self.outline
+        return np.array([[*outline.min(axis=0), self.low], [*outline.max(axis=0), self.high]])
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Which points (q, 3) lie in it; its rim belongs to it, its top does not."""
+        where = _check.points3(points)
+        level = (where[:, 2] >= self.low) & (where[:, 2] < self.high)
+        return np.asarray(level & shapely.intersects_xy(self.polygon, where[:, 0], where[:, 1]))
+
+    def hit_by(
+        self, a: Points, b: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Which straight moves an upright cylinder cannot make because it would touch the shape.
+
+        Parameters
+        ----------
+        a, b : (q, 3) float64 arrays, metres
+            Ends of the moves.
+        radius, below, above : float, metres, >= 0
+            How far the cylinder reaches sideways, and below and above the moving point.
+        """
+        low, high = self.low - above, self.high + below
+        (x0, y0, _), (x1, y1, _) = self.bounds
+        least, most = np.minimum(a, b), np.maximum(a, b)
+        near = (most[:, 2] > low) & (least[:, 2] < high)
+        near &= (most[:, 0] >= x0 - radius) & (least[:, 0] <= x1 + radius)
+        near &= (most[:, 1] >= y0 - radius) & (least[:, 1] <= y1 + radius)
+        hit = np.zeros(len(a), np.bool_)
+        chosen = np.flatnonzero(near)
+        if chosen.size:
+            # Only the part of a move that is at the shape's height can touch it.
+            start, step = a[chosen], b[chosen] - a[chosen]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                first, last = (low - start[:, 2]) / step[:, 2], (high - start[:, 2]) / step[:, 2]
+            level = step[:, 2] == 0
+            begin = np.where(level, 0.0, np.clip(np.minimum(first, last), 0.0, 1.0))
+            end = np.where(level, 1.0, np.clip(np.maximum(first, last), 0.0, 1.0))
+            ends = np.stack([start + begin[:, None] * step, start + end[:, None] * step], axis=1)[:, :, :2]
+            hit[chosen] = shapely.dwithin(shapely.linestrings(ends), self.polygon, radius)
+        return hit
+
+    def mesh(self) -> Mesh:
+        """Its faces as triangles that face outwards, for pictures."""
+        cut = shapely.constrained_delaunay_triangles(self.polygon).geoms
+        flat = [np.array(part.exterior.coords)[:3] for part in cut]
+        tops = np.stack([part if _area(part) > 0 else part[::-1] for part in flat])
+        corners = self.outline
+        following = np.roll(corners, -1, axis=0)
+        faces = [_lifted(tops, self.high), _lifted(tops[:, ::-1], self.low)]
+        quads = [(corners, self.low), (following, self.low), (following, self.high), (corners, self.high)]
+        a, b, c, d = (np.column_stack([where, np.full(len(where), height)]) for where, height in quads)
+        faces += [np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)]
+        triangles = np.concatenate(faces)
+        return Mesh(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
+
+
+def _lifted(triangles: Points, height: float) -> Points:
+    return np.concatenate([triangles, np.full((*triangles.shape[:2], 1), height)], axis=2)
+
+
+def _area(corners: Points) -> float:
+    (ax, ay), (bx, by) = corners[1] - corners[0], corners[2] - corners[0]
+    return float(ax * by - ay * bx)
+
+
+class Box(Shape):
+    """An upright box.
+
+    Parameters
+    ----------
+    low, high : (x, y, z), metres
+        Opposite corners; `low` is the lesser one along every axis.
+    """
+
+    def __init__(self, low: ArrayLike, high: ArrayLike) -> None:
+        ends = _ends(low, high)
+        (x0, y0, z0), (x1, y1, z1) = ends.tolist()
+        super().__init__(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), z0, z1)
+
+    def __repr__(self) -> str:
+        low, high = ("(" + ", ".join(f"{value:g}" for value in corner) + ")" for corner in self.bounds)
+        return f"Box({low}, {high})"
+
+
+class Prism(Shape):
+    """What lies over a polygon between two heights.
+
+    Parameters
+    ----------
+    polygon : (k, 2) array_like, metres
+        At least three corners in either direction, not crossing itself; it need not be convex.
+    low, high : float, metres
+        The heights; ``low < high``.
+    """
+
+    def __init__(self, polygon: ArrayLike, low: float, high: float) -> None:
+        try:
+            corners = np.asarray(polygon, np.float64)
+        except (TypeError, ValueError):
+            corners = np.empty(0)
+        if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
+            raise ParameterError("a prism needs a polygon of at least three corners (x, y)")
+        if not np.isfinite(corners).all():
+            raise GeometryError("a corner of the prism is not finite")
+        outline = shapely.Polygon(corners)
+        if not outline.is_valid or outline.area == 0:
+            raise GeometryError(f"the prism's polygon is not simple: {shapely.is_valid_reason(outline)}")
+        bottom = _check.number(low, "low")
+        top = _check.number(high, "high", low=bottom, open_low=True)
+        ring = np.array(shapely.orient_polygons(outline).exterior.coords)[:-1]
+        first = int(np.lexsort(ring.T[::-1])[0])
+        ring = np.roll(ring, -first, axis=0)
+        super().__init__(tuple((float(x), float(y)) for x, y in ring), bottom, top)
+
+    def __repr__(self) -> str:
+        return f"Prism({len(self.corners)} corners, {self.low:g} to {self.high:g} m)"
+
+
+def as_shape(shape: Shape | ArrayLike) -> Shape:
+    """A shape from what a user gave: a shape, or the (2, 3) corners of a box."""
+    if isinstance(shape, Shape):
+        return shape
+    try:
+        corners = np.asarray(shape, np.float64)
+    except (TypeError, ValueError):
+        corners = np.empty(0)
+    if corners.shape != (2, 3):
+        raise ParameterError("a shape is a Box, a Prism, or the low and high corner of a box: (2, 3) numbers")
+    return Box(corners[0], corners[1])
+
+
+def _ends(low: ArrayLike, high: ArrayLike) -> Points:
+    try:
+        ends = np.asarray([low, high], np.float64)
+    except (TypeError, ValueError):
+        ends = np.empty(0)
+    if ends.shape != (2, 3):
+        raise ParameterError("a box needs two corners (x, y, z)")
+    if not np.isfinite(ends).all():
+        raise GeometryError("a corner of the box is not finite")
+    if (ends[0] >= ends[1]).any():
+        raise ParameterError("the low corner of a box must be below the high one along every axis")
+    return ends

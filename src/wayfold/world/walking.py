@@ -1,0 +1,301 @@
+"""Walkers: a navigation mesh with an accelerator over its polygons (paper 002)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.agent import Agent
+from wayfold.geometry import Mesh
+from wayfold.graph import Graph, Tree, searcher
+from wayfold.hierarchy import Hierarchy
+from wayfold.navmesh import NavMesh, queries
+from wayfold.navmesh.places import find, points_of
+from wayfold.path import Path, Paths, Status
+from wayfold.subregions import SubregionGraph
+from wayfold.world.field import Field
+from wayfold.world.locks import ReadersWriter
+from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.shapes import Shape
+
+_LAST_KIND = 255
+"""Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
+_PATIENCE = 16
+"""So many times the polygons are searched without an accelerator after an edit before it is made again: about what
+making it takes."""
+
+
+class Standing:
+    """The ground at one moment: nothing in it changes but the accelerator, which may come later.
+
+    Parameters
+    ----------
+    navmesh : NavMesh
+        Never rebuilt in place.
+    costs : mapping of kind of area to cost of a metre
+    accelerator : Hierarchy, SubregionGraph or None
+    """
+
+    def __init__(self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None) -> None:
+        self.navmesh = navmesh
+        self.version = navmesh._now
+        self.state = self.version.state
+        self.costs = costs
+        self.rates = self.state.rates(costs)
+        self.accelerator = accelerator
+        self.searched = 0
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Polygons as nodes at their centres; a step costs the way through the middle of the portal."""
+        return self.state.graph if self.rates.uniform == 1.0 else self.state.weighted_graph(self.rates)
+
+    def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[NDArray[np.int32], Points]:
+        """Polygons and places of a start and a goal."""
+        return self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
+
+    def places(self, points: Points, name: str) -> tuple[NDArray[np.int32], Points]:
+        """Polygons and places of many points, all of which must be on the mesh."""
+        found, places, _ = find(self.version, points, None, None)
+        if len(found) and found.min() < 0:
+            at = int(np.argmax(found < 0))
+            raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh")
+        return found, places
+
+    def joined(self, first: Any, last: Any) -> Any:
+        """Whether polygons are connected by open ground."""
+        labels = self.graph.components()
+        closed = self.rates.closed[self.state.kinds[first]] | self.rates.closed[self.state.kinds[last]]
+        return (labels[first] == labels[last]) & (closed == 0)
+
+    def nodes(self, first: int, last: int, plain: bool = False) -> Path:
+        """Polygons on the way between two."""
+        path: Path = (self.graph if plain or self.accelerator is None else self.accelerator).path(first, last)
+        if self.accelerator is None:
+            self.searched += path.expanded
+        return path
+
+    def many(self, first: NDArray[np.int32], last: NDArray[np.int32], workers: int | None) -> Paths:
+        """Polygons on the ways between many pairs."""
+        fast = self.accelerator if isinstance(self.accelerator, Hierarchy) else self.graph
+        paths: Paths = fast.paths(first, last, workers=workers)
+        if self.accelerator is None:
+            self.searched += int(paths.expanded.sum())
+        return paths
+
+    def through(
+        self, trails: NDArray[np.int32], offsets: NDArray[np.int64], starts: Points, goals: Points, workers: int | None
+    ) -> tuple[Points, NDArray[np.int64], NDArray[np.float64]]:
+        """Points, offsets and costs of the shortest ways through corridors."""
+        return queries.through_many(self.state, trails, offsets, starts, goals, self.rates, workers)
+
+
+class WalkingPlanner(Planner):
+    """Plans on a navigation mesh.
+
+    An edit builds the touched tiles again beside the old mesh and then takes the old one's place, so queries need no
+    lock.
+    """
+
+    map_name = "navmesh"
+    _any_height = float("nan")
+
+    def __init__(
+        self,
+        agent: Agent,
+        accelerator: str,
+        notes: Notes,
+        lock: ReadersWriter,
+        *,
+        mesh: Mesh,
+        kinds: NDArray[np.uint8] | None,
+        costs: dict[int, float],
+        navmesh: NavMesh,
+        fast: Any,
+    ) -> None:
+        super().__init__(agent, accelerator, notes, lock)
+        self._mesh = mesh
+        self._kinds = kinds
+        self._costs = costs
+        self._now = Standing(navmesh, costs, fast)
+        self._making = threading.Lock()
+
+    @property
+    def map(self) -> NavMesh:
+        """The navigation mesh as it is now."""
+        return self._now.navmesh
+
+    @property
+    def accelerator(self) -> Any:
+        """The hierarchy (or subregions) over its polygons."""
+        return self._now.accelerator
+
+    # --- queries -----------------------------------------------------------------------------------------------------
+
+    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
+        return self._search(start, goal, exact=exact)
+
+    def _plain(self, start: Any, goal: Any) -> Path:
+        return self._search(start, goal, plain=True)
+
+    def _search(self, start: Any, goal: Any, *, exact: bool = False, plain: bool = False) -> Path:
+        now = self._now
+        found, places = now.ends(start, goal)
+        first, last = int(found[0]), int(found[1])
+        if not now.joined(first, last):
+            return Path(Status.UNREACHABLE)
+        if exact:
+            return now.navmesh.path(start, goal, costs=now.costs)
+        if first == last:
+            return queries.same_polygon(first, places[0], places[1], float(now.rates.rates[now.state.kinds[first]]))
+        nodes = now.nodes(first, last, plain)
+        self._catch_up(now)
+        if not nodes:
+            return nodes
+        path = queries.through(now.state, nodes.nodes, places[0], places[1], now.rates)
+        path.expanded = nodes.expanded
+        path.timings = nodes.timings
+        return path
+
+    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
+        now = self._now
+        first, begins = now.places(starts, "starts")
+        last, ends = now.places(goals, "goals")
+        nodes = now.many(first, last, workers)
+        self._catch_up(now)
+        points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
+        return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points)
+
+    def _reachable(self, start: Any, goal: Any) -> bool:
+        now = self._now
+        found, _ = now.ends(start, goal)
+        return bool(now.joined(int(found[0]), int(found[1])))
+
+    def _nearest(self, point: Points) -> Points:
+        now = self._now
+        reach = 10.0 * max(self.agent.radius, self.agent.height)
+        _, places, _ = find(now.version, point[None], reach, reach)
+        if not np.isfinite(places).all():
+            raise off_map(point, f"has no ground that the agent can stand on within {reach:g} m")
+        return np.asarray(places[0])
+
+    def _touched(self, start: Any, goal: Any) -> Points:
+        now = self._now
+        found, _ = now.ends(start, goal)
+        nodes = settled(now.graph, now.accelerator, int(found[0]), int(found[1]), 255)
+        return now.graph.points[nodes].astype(np.float64)
+
+    def _field(self, goal: Any) -> Field:
+        now = self._now
+        found, places = now.ends(goal, goal)
+        return WalkingField(now, places[1], int(found[1]))
+
+    def _random_points(self, count: int, seed: int) -> Points:
+        now = self._now
+        labels = now.state.components
+        largest = int(np.argmax(np.bincount(labels, weights=now.state.layout.areas)))
+        return now.navmesh.random_points(count, seed=seed, component=largest)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Standing:
+        now = self._now
+        (low, high), bounds = shape.bounds, self._mesh.bounds
+        box = np.array([np.maximum(low, bounds[0]), np.minimum(high, bounds[1])])
+        if (box[0, :2] >= box[1, :2]).any():
+            return now  # beside the world
+        box[:, 2] = low[2], high[2]
+        zones = [(block.outline, block.low, block.high, 0) for block in after.blocks]
+        kinds = kinds_of(after)
+        zones += [(zone.outline, zone.low, zone.high, kinds[cost]) for zone, cost in after.costs]
+        costs = {**self._costs, **{kind: cost for cost, kind in kinds.items()}}
+        navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
+        return Standing(navmesh, costs)
+
+    def _commit(self, prepared: Standing) -> None:
+        self._now = prepared
+
+    def refresh(self) -> None:
+        """Make the accelerator again if an edit has set it aside."""
+        self._accelerate(self._now)
+
+    def _catch_up(self, now: Standing) -> None:
+        """Make the accelerator again, beside the queries, once they have searched so much without it that it pays."""
+        if now.accelerator is not None or self.accelerator_name == "none":
+            return
+        if now.searched > _PATIENCE * now.graph.num_nodes and self._making.acquire(blocking=False):
+            try:
+                threading.Thread(target=self._accelerate_beside, args=(now,), daemon=True).start()
+            except RuntimeError:  # the interpreter is shutting down
+                self._making.release()
+
+    def _accelerate_beside(self, now: Standing) -> None:
+        try:
+            if now is self._now and now.accelerator is None:
+                now.accelerator = accelerate(now.graph, self.accelerator_name)
+        finally:
+            self._making.release()
+
+    def _accelerate(self, now: Standing) -> None:
+        with self._making:
+            if now.accelerator is None:
+                now.accelerator = accelerate(now.graph, self.accelerator_name)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        yield  # each query takes one `Standing`, which does not change
+
+
+class WalkingField(Field):
+    """Ways over polygons to one goal."""
+
+    def __init__(self, now: Standing, goal: Points, polygon: int) -> None:
+        super().__init__(goal)
+        self._now = now
+        self._tree: Tree = now.graph.tree(polygon)
+
+    def _paths(self, starts: Points) -> Sequence[Path]:
+        found, points, offsets, costs = self._ways(starts)
+        statuses = np.where(np.isfinite(costs), Status.FOUND.value, Status.UNREACHABLE.value).astype(np.uint8)
+        return Paths(statuses, costs, np.zeros(len(found), np.int64), offsets, searcher.NO_NODES, points)
+
+    def cost(self, points: ArrayLike) -> NDArray[np.float64]:
+        """(q,) what the path from each point costs, infinite where there is none."""
+        return self._ways(np.atleast_2d(np.asarray(points, np.float64)))[3]
+
+    def _ways(self, starts: Points) -> tuple[NDArray[np.int32], Points, NDArray[np.int64], NDArray[np.float64]]:
+        found, places = self._now.places(starts, "starts")
+        open_ = np.isfinite(self._tree.costs[found])
+        trails, offsets = self._tree.trails(np.where(open_, found, -1).astype(np.int32))
+        goals = np.ascontiguousarray(np.broadcast_to(self.goal, places.shape))
+        return found, *self._now.through(trails, offsets, places, goals, None)
+
+
+def kinds_of(zones: Zones) -> dict[float, int]:
+    """A kind of area for each cost that a zone has."""
+    values = sorted({cost for _, cost in zones.costs})
+    return {cost: _LAST_KIND - at for at, cost in enumerate(values)}
+
+
+def accelerate(graph: Graph, name: str, motions: int | None = None, progress: Any = None) -> Any:
+    """An accelerator over a graph."""
+    if name == "hierarchy":
+        hierarchy = Hierarchy.build(graph, progress=progress)
+        if motions is not None and graph.motions is not None:
+            hierarchy.customise(motions=motions)
+        return hierarchy
+    return SubregionGraph.build(graph, motions) if name == "subregions" else None
+
+
+def settled(graph: Graph, accelerator: Any, first: int, last: int, motions: int) -> NDArray[np.int64]:
+    """Nodes that a search settles: over the whole graph, or where the accelerator lets it."""
+    if accelerator is not None and hasattr(accelerator, "settled"):
+        nodes: NDArray[np.int64] = accelerator.settled(first, last)
+        return nodes
+    return searcher.settled_nodes(graph._space(motions), graph._workspaces, first, last, graph._scale)

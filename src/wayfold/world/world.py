@@ -1,0 +1,342 @@
+"""`World`: one geometry, any number of agents, and edits that reach all of them at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold import _check
+from wayfold.agent import Agent
+from wayfold.errors import EditError, ParameterError
+from wayfold.geometry import Mesh
+from wayfold.path import Path
+from wayfold.world import building, choice, sources
+from wayfold.world.cache import cache_of
+from wayfold.world.field import Field
+from wayfold.world.locks import ReadersWriter
+from wayfold.world.planner import Planner, Zones
+from wayfold.world.shapes import Shape, as_shape
+from wayfold.world.sources import File, Source
+
+Progress = Callable[[str, int, int], None]
+
+
+class World:
+    """A level and everybody who moves in it.
+
+    Make one with `open`, `from_mesh`, `from_map`, `from_terrain` or `sample`, ask it for a `planner` of an agent, or
+    ask it for paths right away. Any number of threads may ask while another one edits: a query sees the world before
+    an edit or after it, whole, and so do all planners.
+
+    Attributes
+    ----------
+    name : str
+        What the world is called.
+    closed : tuple of str
+        Names of materials that nobody walks on, such as water.
+    """
+
+    def __init__(
+        self, source: Source, name: str, cache: bool | str | Any = True, closed: Sequence[str] = ("water",)
+    ) -> None:
+        """Not for users: see `open` and the other makers."""
+        self.name = name
+        self.closed = tuple(closed)
+        self._source = source
+        self._cache = cache_of(cache)
+        self._planners: dict[Any, Planner] = {}
+        self._zones = Zones()
+        self._counts: dict[Shape, int] = {}
+        self._version = 0
+        self._lock = ReadersWriter()
+        self._editing = threading.RLock()
+        self._building = threading.RLock()
+
+    # --- making one --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(
+        cls,
+        file: File,
+        *,
+        up: Literal["y", "z"] | None = None,
+        cache: Any = True,
+        closed: Sequence[str] = ("water",),
+        **options: Any,
+    ) -> World:
+        """Open a level.
+
+        Parameters
+        ----------
+        file : path
+            Triangles (`.obj`, `.glb`, `.gltf`, `.stl`, `.ply`, `.bsp`, `.city.json`), cells (MovingAI `.map`), voxels
+            (`.3dmap`), weighted regions (`.geojson`, or a saved terrain), or ``"sample:NAME"``.
+        up : "z" or "y", optional
+            The axis of a mesh that points up: see `wayfold.formats.load_mesh`.
+        cache : bool or folder
+            Where built maps are kept for the next time: True is the user's cache folder, or what the environment
+            variable WAYFOLD_CACHE names; False keeps nothing.
+        closed : sequence of str
+            Names of materials that nobody walks on.
+        **options
+            Of a sample (`seed`, `size`, ...) or of `Terrain.from_geojson` (`weights`, `default`, ...).
+
+        Raises
+        ------
+        FormatError
+            When the file is not there, is damaged, or holds no geometry.
+        """
+        return cls(sources.read(file, up, options), str(file).replace("\\", "/").rsplit("/", 1)[-1], cache, closed)
+
+    @classmethod
+    def from_mesh(
+        cls, mesh: Mesh, *, name: str = "mesh", cache: Any = True, closed: Sequence[str] = ("water",)
+    ) -> World:
+        """A world of triangles, z up; see `open` for the other parameters."""
+        if not isinstance(mesh, Mesh):
+            raise ParameterError(f"from_mesh takes a Mesh, not a {type(mesh).__name__}")
+        return cls(sources.of(mesh), name, cache, closed)
+
+    @classmethod
+    def from_map(cls, cells: Any, *, name: str = "map", cache: Any = True) -> World:
+        """A world of cells or voxels: what `formats.load_map` or `formats.load_map3d` read."""
+        return cls(sources.of(cells), name, cache)
+
+    @classmethod
+    def from_terrain(cls, terrain: Any, *, name: str = "terrain", cache: Any = True) -> World:
+        """A world of weighted regions."""
+        return cls(sources.of(terrain), name, cache)
+
+    @classmethod
+    def sample(cls, name: str, *, cache: Any = True, **options: Any) -> World:
+        """A procedural world: `wayfold.samples` lists them, with their options."""
+        from wayfold import samples
+
+        return cls(sources.of(samples.make(name, **options)), name, cache)
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """Its triangles, None where it is made of something else."""
+        return self._source.mesh
+
+    @property
+    def kind(self) -> str:
+        """What it is made of: "mesh", "cells", "voxels" or "terrain"."""
+        return self._source.kind
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) low and high corner of the box around it."""
+        return self._source.bounds
+
+    @property
+    def blocks(self) -> tuple[Shape, ...]:
+        """Shapes that are blocked now, each once."""
+        return self._zones.blocks
+
+    @property
+    def costs(self) -> tuple[tuple[Shape, float], ...]:
+        """Shapes with a cost of their own, in the order in which they were given it."""
+        return self._zones.costs
+
+    @property
+    def version(self) -> int:
+        """Number of edits so far."""
+        return self._version
+
+    @property
+    def planners(self) -> tuple[Planner, ...]:
+        """The planners that have been made."""
+        return tuple(self._planners.values())
+
+    def __repr__(self) -> str:
+        low, high = self.bounds
+        size = " x ".join(f"{side:.4g}" for side in high - low)
+        return f"<World {self.name!r}: {self.kind}, {size} m, {len(self._planners)} planners>"
+
+    # --- planning ----------------------------------------------------------------------------------------------------
+
+    def planner(
+        self,
+        agent: Agent | None = None,
+        *,
+        map: str = "auto",
+        accelerator: str = "auto",
+        costs: Mapping[str, float] | None = None,
+        progress: Progress | None = None,
+        **settings: Any,
+    ) -> Planner:
+        """Who plans for an agent: made when it is first asked for, from the cache if it was made before.
+
+        Parameters
+        ----------
+        agent : Agent, optional
+            The default agent if none is given. Walkers get a navigation mesh with a hierarchy, climbers and flyers
+            waypoints with subregions; worlds of cells, voxels or weighted regions their own maps.
+        map : "auto", "navmesh", "waypoints", "sparse-grid", "voxels" or "terrain"
+            Another map than the usual one.
+        accelerator : "auto", "hierarchy", "subregions", "regions" or "none"
+            Another accelerator.
+        costs : mapping of material (or region) name to cost of a metre, optional
+            What this agent thinks of the ground: 1 for names that are left out, infinite where it does not go.
+            Navigation meshes and terrains only.
+        progress : callable, optional
+            Called as ``progress(what, done, total)`` while something is built.
+        **settings
+            Of the map: `cell_size`, `cell_height`, `tile_size`, ... of `NavMesh.build`; `region_size` of
+            `WaypointGraph.build`; `cell` of `SparseGrid.from_mesh`; `graph`, `epsilon`, ... of `Terrain.path`.
+
+        Raises
+        ------
+        ParameterError
+            When the choices do not go together.
+        GeometryError
+            When the agent fits nowhere.
+        """
+        who = Agent() if agent is None else agent
+        if not isinstance(who, Agent):
+            raise ParameterError(f"planner takes an Agent, not a {type(who).__name__}")
+        chosen = choice.choose(self.kind, who, map, accelerator)
+        prices = tuple(sorted((costs or {}).items()))
+        key = (who, chosen.map, chosen.accelerator, prices, tuple(sorted(settings.items())))
+        try:
+            found = self._planners.get(key)
+        except TypeError:
+            raise ParameterError(f"a setting has no plain value: {settings!r}") from None
+        if found is not None:
+            return found
+        with self._building:
+            found = self._planners.get(key)
+            if found is None:
+                begin = time.perf_counter()
+                found = building.build(
+                    self._source, who, chosen, dict(prices), settings, self.closed, self._cache, self._lock, progress
+                )
+                found.notes.build_seconds = time.perf_counter() - begin
+                with self._editing:
+                    self._catch_up(found)
+                    self._planners[key] = found
+        return found
+
+    def _catch_up(self, planner: Planner) -> None:
+        """Tell a new planner, which was built for the world as it is without edits, about them one by one."""
+        zones = Zones()
+        for block in self._zones.blocks:
+            after = Zones((*zones.blocks, block), zones.costs)
+            planner._commit(planner._prepare(zones, after, block))
+            zones = after
+        for shape, cost in self._zones.costs:
+            after = Zones(zones.blocks, (*zones.costs, (shape, cost)))
+            planner._commit(planner._prepare(zones, after, shape))
+            zones = after
+
+    def path(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None, *, exact: bool = False) -> Path:
+        """A path of an agent; see `Planner.path`."""
+        return self.planner(agent).path(start, goal, exact=exact)
+
+    def paths(
+        self, starts: ArrayLike, goals: ArrayLike, agent: Agent | None = None, *, workers: int | None = None
+    ) -> Sequence[Path]:
+        """Many paths of an agent, in parallel; see `Planner.paths`."""
+        return self.planner(agent).paths(starts, goals, workers=workers)
+
+    def distance(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None) -> float:
+        """What the path of an agent costs; see `Planner.distance`."""
+        return self.planner(agent).distance(start, goal)
+
+    def reachable(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None) -> bool:
+        """Whether an agent has a path; see `Planner.reachable`."""
+        return self.planner(agent).reachable(start, goal)
+
+    def nearest(self, point: ArrayLike, agent: Agent | None = None) -> NDArray[np.float64]:
+        """The nearest place of an agent; see `Planner.nearest`."""
+        return self.planner(agent).nearest(point)
+
+    def field(self, goal: ArrayLike, agent: Agent | None = None) -> Field:
+        """One search for a crowd of agents; see `Planner.field`."""
+        return self.planner(agent).field(goal)
+
+    # --- edits -------------------------------------------------------------------------------------------------------
+
+    def block(self, shape: Shape | ArrayLike) -> Shape:
+        """Close a part of the world to everybody, at once or not at all.
+
+        Parameters
+        ----------
+        shape : Box, Prism or (2, 3) array_like
+            What nobody may enter or touch any more. It may reach out of the world. What is blocked twice has to be
+            unblocked twice.
+
+        Returns
+        -------
+        Shape
+            What to give to `unblock`.
+        """
+        what = as_shape(shape)
+        with self._editing:
+            count = self._counts.get(what, 0)
+            if not count:
+                self._edit(what, Zones((*self._zones.blocks, what), self._zones.costs))
+            else:
+                self._version += 1
+            self._counts[what] = count + 1
+        return what
+
+    def unblock(self, shape: Shape | ArrayLike) -> None:
+        """Open again what was blocked.
+
+        Raises
+        ------
+        EditError
+            When this very shape is not blocked; nothing is changed then.
+        """
+        what = as_shape(shape)
+        with self._editing:
+            count = self._counts.get(what, 0)
+            if not count:
+                raise EditError(f"{what!r} is not blocked: give the shape that `block` returned")
+            if count == 1:
+                left = tuple(block for block in self._zones.blocks if block != what)
+                self._edit(what, Zones(left, self._zones.costs))
+                del self._counts[what]
+            else:
+                self._version += 1
+                self._counts[what] = count - 1
+
+    def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
+        """Make a part of the world dearer or cheaper for everybody.
+
+        Parameters
+        ----------
+        shape : Box, Prism or (2, 3) array_like
+            Where; walkers whose ground lies in it, others whose position does. Where shapes overlap the one that was
+            set last counts.
+        cost : float, > 0
+            Cost of a metre; 1 takes back what was set for this very shape. To close it use `block`.
+        """
+        what = as_shape(shape)
+        price = _check.number(cost, "cost", low=0.0, open_low=True)
+        with self._editing:
+            rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
+            costs = rest if price == 1.0 else (*rest, (what, price))
+            if costs != self._zones.costs:
+                self._edit(what, Zones(self._zones.blocks, costs))
+        return what
+
+    def _edit(self, shape: Shape, after: Zones) -> None:
+        """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
+        planners = list(self._planners.values())
+        prepared = [planner._prepare(self._zones, after, shape) for planner in planners]
+        with self._lock.writing():
+            for planner, change in zip(planners, prepared, strict=True):
+                planner._commit(change)
+                planner.edits += 1
+            self._zones = after
+            self._version += 1

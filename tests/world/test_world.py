@@ -1,0 +1,300 @@
+"""One world for every agent: choices, queries that agree with each other, the cache, and edits that reach everybody."""
+
+import numpy as np
+import pytest
+
+from tests.world.levels import BIRD, CART, EVERYBODY, PERSON, SPIDER, courtyard, pairs
+from wayfold import Agent, Box, Motion, NavMesh, Prism, Status, WaypointGraph, World
+from wayfold.errors import EditError, OffMapError, ParameterError
+
+WEST, EAST = (3.0, 5.0, 0.0), (21.0, 5.0, 0.0)
+WIDE_GAP = Box((11, 2.5, -0.5), (13, 7.5, 4.5))
+NARROW_GAP = Box((11, 13.5, -0.5), (13, 16, 4.5))
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """A world that tests leave as they found it."""
+    return World.from_mesh(courtyard(), name="courtyard", cache=False)
+
+
+@pytest.fixture
+def world():
+    return World.from_mesh(courtyard(), name="courtyard", cache=False)
+
+
+def high(place, agent):
+    """The same place where an agent can be: flyers do not lie on the ground."""
+    return (*place[:2], 1.5) if agent is BIRD else place
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_every_agent_has_a_path_from_start_to_goal(opened, agent):
+    start, goal = high(WEST, agent), high(EAST, agent)
+    path = opened.path(start, goal, agent)
+    assert path.status is Status.FOUND
+    assert path.length == pytest.approx(18.0, rel=0.15)
+    np.testing.assert_allclose(path.points[[0, -1], :2], [start[:2], goal[:2]])
+    assert opened.planner(agent) is opened.planner(agent)
+
+
+def test_walkers_get_a_navmesh_and_climbers_and_flyers_waypoints(opened):
+    for agent, kind, name in ((PERSON, NavMesh, "hierarchy"), (CART, NavMesh, "hierarchy")):
+        planner = opened.planner(agent)
+        assert isinstance(planner.map, kind)
+        assert planner.accelerator_name == name
+    for agent in (SPIDER, BIRD):
+        planner = opened.planner(agent)
+        assert isinstance(planner.map, WaypointGraph)
+        assert planner.accelerator_name == "subregions"
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_what_a_planner_answers_agrees_with_itself(opened, agent):
+    planner = opened.planner(agent)
+    starts, goals = pairs(planner, 12)
+    one_by_one = [planner.path(start, goal) for start, goal in zip(starts, goals, strict=True)]
+    for workers in (1, 2):
+        for one, other in zip(one_by_one, planner.paths(starts, goals, workers=workers), strict=True):
+            assert one.status is other.status
+            assert one.cost == pytest.approx(other.cost)
+            np.testing.assert_allclose(one.points, other.points)
+    for start, goal, path in zip(starts, goals, one_by_one, strict=True):
+        assert planner.reachable(start, goal) == path.found
+        assert planner.distance(start, goal) == path.cost
+        assert planner.plain(start, goal).cost <= path.cost * (1 + 1e-6)
+        assert planner.path(start, goal, exact=True).cost <= path.cost * (1 + 1e-6)
+        np.testing.assert_allclose(planner.nearest(start), start, atol=0.2)
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_a_field_holds_the_paths_of_plain_search_from_everywhere(opened, agent):
+    planner = opened.planner(agent)
+    starts, goals = pairs(planner, 12, seed=3)
+    field = planner.field(goals[0])
+    costs = [planner.plain(start, goals[0]).cost for start in starts]
+    np.testing.assert_allclose(field.cost(starts), costs, rtol=1e-4)
+    for start, path, way in zip(starts, field.paths(starts), field.direction(starts), strict=True):
+        np.testing.assert_allclose(path.points[[0, -1]], [start, goals[0]], atol=0.2)
+        assert np.linalg.norm(way) == pytest.approx(1.0)
+    assert field.path(goals[0]).cost == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_planner_says_what_it_is_and_why(opened):
+    text = opened.planner(PERSON).explain()
+    for words in ("radius 0.4 m", "navmesh", "walks", "hierarchy", "cell_size 0.2", "bytes", "built in"):
+        assert words in text
+    assert "flies" in opened.planner(BIRD).explain()
+
+
+@pytest.mark.parametrize(
+    ("agent", "options"),
+    [
+        (PERSON, {"accelerator": "none"}),
+        (PERSON, {"accelerator": "subregions"}),
+        (PERSON, {"map": "waypoints"}),
+        (PERSON, {"cell_size": 0.3}),
+        (SPIDER, {"accelerator": "hierarchy"}),
+        (BIRD, {"accelerator": "none", "region_size": 5.0}),
+    ],
+)
+def test_every_choice_can_be_overridden(opened, agent, options):
+    planner = opened.planner(agent, **options)
+    assert planner is not opened.planner(agent)
+    assert planner.path(high(WEST, agent), high(EAST, agent)).length == pytest.approx(18.0, rel=0.15)
+    if "map" in options:
+        assert planner.map_name == options["map"]
+    if "accelerator" in options:
+        assert planner.accelerator_name == options["accelerator"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "options"),
+    [
+        (BIRD, {"map": "navmesh"}),
+        (PERSON, {"map": "terrain"}),
+        (PERSON, {"map": "magic"}),
+        (PERSON, {"accelerator": "regions"}),
+        (PERSON, {"costs": {"lava": 2.0}}),
+        (BIRD, {"costs": {"lava": 2.0}}),
+        (PERSON, {"cell_size": -1.0}),
+        (PERSON, {"colour": "red"}),
+        ("person", {}),
+    ],
+)
+def test_choices_that_do_not_go_together_get_a_sentence(opened, agent, options):
+    before = len(opened.planners)
+    with pytest.raises((ParameterError, TypeError)):
+        opened.planner(agent, **options)
+    assert len(opened.planners) == before
+
+
+def test_a_point_off_the_map_is_an_error_and_an_unreachable_one_is_not(world):
+    with pytest.raises(OffMapError):
+        world.path((100.0, 0.0, 0.0), EAST, PERSON)
+    world.block(Box((0, 8, -1), (24, 9, 3)))
+    assert world.path((3.0, 16.0, 0.0), (3.0, 3.0, 0.0), PERSON).status is Status.UNREACHABLE
+
+
+# --- edits -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_a_block_moves_the_path_and_unblocking_brings_it_back(world, agent):
+    start, goal = high(WEST, agent), high(EAST, agent)
+    planner = world.planner(agent)
+    before = planner.path(start, goal)
+    world.block(WIDE_GAP)
+    after = planner.path(start, goal)
+    if agent is CART:
+        assert after.status is Status.UNREACHABLE
+    else:
+        assert after.length > before.length + 1.0
+        body = {"radius": agent.radius - 0.05, "below": 0.0, "above": 0.3}
+        assert not WIDE_GAP.hit_by(after.points[:-1], after.points[1:], **body).any()
+    world.unblock(WIDE_GAP)
+    assert planner.path(start, goal).cost == pytest.approx(before.cost)
+
+
+def test_a_planner_that_is_made_after_an_edit_knows_of_it(world):
+    world.block(WIDE_GAP)
+    world.block(NARROW_GAP)
+    world.set_cost(Box((0, 0, -1), (5, 5, 1)), 3.0)
+    for agent in (PERSON, SPIDER, CART):
+        assert not world.reachable(WEST, EAST, agent) or agent is SPIDER
+    assert world.distance((1, 1, 0), (4, 4, 0), PERSON) > 1.5 * np.hypot(3, 3)
+
+
+def test_what_is_blocked_twice_has_to_be_unblocked_twice(world):
+    planner = world.planner(CART)
+    world.block(WIDE_GAP)
+    world.block(WIDE_GAP)
+    world.unblock(WIDE_GAP)
+    assert not planner.reachable(WEST, EAST)
+    assert world.blocks == (WIDE_GAP,)
+    world.unblock(WIDE_GAP)
+    assert planner.reachable(WEST, EAST)
+    with pytest.raises(EditError):
+        world.unblock(WIDE_GAP)
+    assert world.version == 4
+
+
+def test_where_blocks_overlap_each_keeps_what_it_closes(world):
+    planners = [world.planner(agent) for agent in EVERYBODY.values()]
+    half = Box((11, 2.5, -0.5), (13, 6, 9))
+    whole = Prism([(11, 2.5), (13, 2.5), (13, 7.5), (11, 7.5)], -0.5, 9)
+    world.block(half)
+    world.block(whole)
+    closed = [planner.distance(high(WEST, planner.agent), high(EAST, planner.agent)) for planner in planners]
+    world.unblock(half)
+    still = [planner.distance(high(WEST, planner.agent), high(EAST, planner.agent)) for planner in planners]
+    np.testing.assert_allclose(still, closed)
+
+
+def test_a_block_may_reach_out_of_the_world_or_lie_outside(world):
+    planner = world.planner(PERSON)
+    before = planner.path(WEST, EAST).cost
+    world.block(Box((-50, -50, -50), (-40, -40, 50)))
+    world.block(Box((-10, 15, -50), (3, 80, 50)))
+    assert planner.path(WEST, EAST).cost == pytest.approx(before)
+    with pytest.raises(OffMapError):
+        planner.path((1, 17, 0), EAST)
+
+
+def test_costs_lead_around_and_can_be_taken_back(world):
+    swamp = Box((10, 2, -1), (14, 8, 3))
+    for agent in (PERSON, BIRD, SPIDER):
+        planner = world.planner(agent)
+        start, goal = high(WEST, agent), high(EAST, agent)
+        before = planner.path(start, goal)
+        world.set_cost(swamp, 50.0)
+        around = planner.path(start, goal)
+        assert around.cost > before.cost + 1.0
+        assert around.cost < 4 * before.cost
+        world.set_cost(swamp, 1.0)
+        assert planner.path(start, goal).cost == pytest.approx(before.cost)
+        assert world.costs == ()
+
+
+@pytest.mark.parametrize("cost", [0.0, -1.0, float("nan"), float("inf"), "much"])
+def test_a_cost_must_be_a_number_above_nothing(world, cost):
+    with pytest.raises(ParameterError):
+        world.set_cost(WIDE_GAP, cost)
+    assert world.costs == ()
+    assert world.version == 0
+
+
+def test_an_edit_that_one_planner_cannot_make_changes_none(world, monkeypatch):
+    planners = [world.planner(agent) for agent in (PERSON, SPIDER)]
+    costs = [planner.distance(WEST, EAST) for planner in planners]
+
+    def refuse(*_):
+        raise EditError("no")
+
+    monkeypatch.setattr(planners[1], "_prepare", refuse)
+    with pytest.raises(EditError):
+        world.block(WIDE_GAP)
+    assert world.blocks == ()
+    assert world.version == 0
+    assert [planner.distance(WEST, EAST) for planner in planners] == costs
+
+
+def test_the_accelerator_comes_back_after_an_edit(world):
+    planner = world.planner(PERSON)
+    world.block(NARROW_GAP)
+    flat = planner.path(WEST, EAST)
+    planner.refresh()
+    assert planner.accelerator is not None
+    assert planner.path(WEST, EAST).cost == pytest.approx(flat.cost)
+
+
+# --- the cache -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_what_was_built_once_is_read_the_next_time(tmp_path, agent):
+    start, goal = high(WEST, agent), high(EAST, agent)
+    first = World.from_mesh(courtyard(), cache=tmp_path).planner(agent)
+    assert first.notes.cached is None
+    second = World.from_mesh(courtyard(), cache=tmp_path).planner(agent)
+    assert second.notes.cached is not None
+    assert str(tmp_path) in second.explain()
+    np.testing.assert_array_equal(second.path(start, goal).points, first.path(start, goal).points)
+    other = World.from_mesh(courtyard(), cache=tmp_path).planner(
+        Agent(agent.radius + 0.1, agent.height, agent.climb, agent.slope, agent.motions)
+    )
+    assert other.notes.cached is None
+
+
+def test_a_planner_from_the_cache_can_be_edited(tmp_path):
+    World.from_mesh(courtyard(), cache=tmp_path).planner(CART)
+    world = World.from_mesh(courtyard(), cache=tmp_path)
+    assert world.reachable(WEST, EAST, CART)
+    world.block(WIDE_GAP)
+    assert not world.reachable(WEST, EAST, CART)
+
+
+def test_a_damaged_cache_file_is_made_again(tmp_path):
+    World.from_mesh(courtyard(), cache=tmp_path).planner(PERSON)
+    for file in tmp_path.iterdir():
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 255
+        file.write_bytes(bytes(data[: 3 * len(data) // 4]))
+    planner = World.from_mesh(courtyard(), cache=tmp_path).planner(PERSON)
+    assert planner.notes.cached is None
+    assert planner.path(WEST, EAST)
+
+
+def test_a_cache_that_cannot_be_written_is_not_used(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    assert World.from_mesh(courtyard(), cache=file).planner(PERSON).path(WEST, EAST)
+    with pytest.raises(ParameterError):
+        World.from_mesh(courtyard(), cache=3)
+
+
+def test_motions_that_are_added_change_the_map(opened):
+    walker = Agent(radius=0.25, height=0.5, climb=0.25)
+    climber = Agent(radius=0.25, height=0.5, climb=0.25, motions=Motion.SURFACE | Motion.ADHESIVE)
+    assert opened.planner(walker).map_name == "navmesh"
+    assert opened.planner(climber).map_name == "waypoints"
