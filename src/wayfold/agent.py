@@ -86,3 +86,12 @@ def check_motions(motions: int | str) -> Motion:
     if not 0 < motions <= int(ALL_MOTIONS):
         raise ParameterError(f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {motions!r}")
     return Motion(motions)
+
+
+CHARACTERS = {
+    "person": Agent(),
+    "cart": Agent(radius=0.9, height=1.6, climb=0.2, slope=20.0),
+    "spider": Agent(radius=0.25, height=0.5, climb=0.25, motions=Motion.SURFACE | Motion.ADHESIVE),
+    "bird": Agent(radius=0.3, height=0.6, climb=0.3, motions=Motion.VOLUMETRIC),
+}
+"""Agents by name, one of each kind: what the demo, the viewer and the command line offer. Metres."""

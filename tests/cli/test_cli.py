@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -164,3 +165,19 @@ def test_options_for_terrains_are_refused_elsewhere_and_bad_weights_are_named(ar
     assert result.returncode == 2
     assert "road=1,swamp=8" in result.stderr
     assert "has no weights" in wayfold("build", "sample:maze", tmp_path / "a.wayfold", "--map", "terrain").stderr
+
+
+def test_the_demo_sends_everybody_before_and_after_a_bridge_is_closed(tmp_path):
+    result = wayfold("demo", "--json", "--size", "250", "--seed", "6", "--out", tmp_path)
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout)
+    rows = {row["who"]: row for row in facts["characters"]}
+    assert set(rows) == {"person", "cart", "spider", "bird"}
+    for row in rows.values():
+        assert row["length"] > 0
+        assert row["bytes"] > 0
+        assert row["ms"] > 0
+    # Who walks has to go round, who flies hardly notices.
+    assert rows["person"]["after"] > 1.1 * rows["person"]["length"]
+    assert rows["bird"]["after"] < 1.1 * rows["bird"]["length"]
+    assert all(Path(picture).stat().st_size > 10_000 for picture in facts["pictures"])

@@ -37,13 +37,13 @@ def wayfold(
 
 @app.command(epilog="Examples:  [cyan]wayfold demo[/]   |   [cyan]wayfold demo --seed 7 --size 300 --out out/demo[/]")
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.")] = Path("out/demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Which city.")] = 1,
-    size: Annotated[float, typer.Option(min=60, max=2000, help="Side of the district in metres.")] = 240.0,
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("out/demo"),
+    seed: Annotated[int, typer.Option(min=0, help="Which city.")] = 6,
+    size: Annotated[float, typer.Option(min=60, max=2000, help="Side of the district in metres.")] = 300.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build a city district, plan walks through it, print a table and draw a picture."""
+    """Send a person, a cart, a spider and a bird through a city district, close a bridge, send them again."""
     from wayfold.cli.demo import run
 
     run(out, seed, size, json, quiet)

@@ -1,4 +1,4 @@
-"""`wayfold demo`: a generated city district, a walker, and what the searches of `Graph` make of it."""
+"""`wayfold demo`: four characters in a generated city district, before and after a bridge is closed."""
 
 from __future__ import annotations
 
@@ -9,162 +9,186 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import samples
-from wayfold.agent import Agent
+from wayfold.agent import CHARACTERS
 from wayfold.cli._output import print_json, print_table, progress
-from wayfold.errors import ParameterError
+from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
-from wayfold.graph import Graph
 from wayfold.path import Path
-from wayfold.view import pictures
+from wayfold.view import oblique, pictures
+from wayfold.world import Planner, Prism, Shape, World
 
-_CELL = 0.75
-_LAYERS = 4  # walkable floors kept above one another: a street, a bridge over it, a roof
-_BATCH = 2000
+_QUERIES = 100  # random queries that speed is measured on
+_TRIES = 200  # pairs of places among which one is looked for that all characters can be at
+_ALONG, _ACROSS = 4.0, 24.0  # metres of the road block, along the way and across it
+_BELOW, _ABOVE = 0.6, 6.0  # metres that it reaches below the road and above it
+
+Points = NDArray[np.float64]
 
 
 def run(out: Folder, seed: int, size: float, json: bool, quiet: bool) -> None:
-    """Build, plan, print and draw."""
+    """Build, plan, close a bridge, plan again, print and draw."""
     out.mkdir(parents=True, exist_ok=True)
-    agent = Agent()
-    with progress("demo", 6, quiet) as step:
+    with progress("demo", 5 + len(CHARACTERS), quiet) as step:
         step("building the district")
-        mesh = samples.city((size, size), seed=seed)
-        step("finding the ground that a walker can stand on")
-        graph = ground_graph(mesh, agent)
-        step("planning (compiles on the first run)")
-        start, goal = far_apart(graph, mesh)
-        rows, path = compare(graph, start, goal)
-        step(f"planning {_BATCH} walks on all cores")
-        batch = crowd(graph, start)
+        world = World.sample("city", size=(size, size), seed=seed, cache=out / "maps")
+        assert world.mesh is not None
+        planners: dict[str, Planner] = {}
+        for name, agent in CHARACTERS.items():
+            step(f"a map for the {name} (compiles on the first run)")
+            planners[name] = world.planner(agent)
+        step("looking for a way over a bridge")
+        start, goal, crossing = find_crossing(world.mesh, planners)
+        before = {name: journey(planner, start, goal) for name, planner in planners.items()}
+        step("closing the bridge")
+        block = world.block(road_block(crossing))
+        world.unblock(block)  # so that the time of an edit is not that of loading its code
+        begin = time.perf_counter()
+        world.block(block)
+        edit = time.perf_counter() - begin
+        after = {name: journey(planner, start, goal) for name, planner in planners.items()}
+        step("measuring")
+        rows = [facts(name, planners[name], before[name], after[name]) for name in planners]
         step("drawing")
-        picture = out / "demo.png"
-        pictures.save(draw(mesh, graph, path, start), picture)
-        step("done")
-    facts = {"triangles": len(mesh), "nodes": graph.num_nodes, "edges": graph.num_edges, "bytes": graph.nbytes}
+        files = draw(world.mesh, before, after, block, out)
+    summary = {
+        "triangles": len(world.mesh),
+        "start": start.tolist(),
+        "goal": goal.tolist(),
+        "edit_ms": 1e3 * edit,
+        "characters": rows,
+        "pictures": files,
+    }
     if json:
-        print_json({"world": facts, "searches": rows, "batch": batch, "picture": picture})
+        print_json(summary)
         return
-    print(f"District of {size:g} x {size:g} m, seed {seed}: " + ", ".join(f"{v:,} {k}" for k, v in facts.items()))
-    columns = ("search", "length m", "settled nodes", "ms", "time / A*")
+    print(f"A city district of {size:g} x {size:g} m, seed {seed}: {len(world.mesh):,} triangles.")
+    print(f"Everybody goes from {_place(start)} to {_place(goal)}; then the bridge at {_place(crossing[0])} is closed.")
+    columns = ("who", "map + accelerator", "length m", "after", "query ms", "plain A*", "speed-up", "MB", "made in s")
     table = [
-        (row["search"], f"{row['length']:.1f}", row["settled"], f"{row['ms']:.2f}", f"{row['ratio']:.1f}x")
+        (
+            row["who"],
+            f"{row['map']} + {row['accelerator']}",
+            f"{row['length']:.1f}",
+            f"{row['after']:.1f}" if np.isfinite(row["after"]) else "no path",
+            f"{row['ms']:.2f}",
+            f"{row['plain_ms']:.2f}",
+            f"{row['plain_ms'] / row['ms']:.1f}x",
+            f"{row['bytes'] / 1e6:.1f}",
+            f"{row['build_s']:.1f}",
+        )
         for row in rows
     ]
-    print_table("The same walk by three searches", columns, table)
-    print(f"{_BATCH:,} walks to random places: {batch['per_second']:,.0f} a second, {batch['found']:.0%} reachable")
-    print(f"The picture is {picture}")
+    print_table("The same journey for four characters, before and after the bridge is closed", columns, table)
+    print(f"Closing the bridge changed all four maps in {1e3 * edit:.0f} ms; times are medians of {_QUERIES} queries.")
+    print("Pictures: " + ", ".join(map(str, files)))
 
 
-def ground_graph(mesh: Mesh, agent: Agent) -> Graph:
-    """Places where an agent can stand, found by rays from above, joined where it can step from one to the next.
+def find_crossing(mesh: Mesh, planners: dict[str, Planner]) -> tuple[Points, Points, tuple[Points, Points]]:
+    """A start and a goal for everybody such that the person crosses a bridge, and where and which way it does.
 
-    Floors above one another are kept apart, so that a walk can lead over a bridge or under it.
+    Of the bridges the one furthest from the rim of the district is taken, so that there is a way round. Where no path
+    crosses a bridge the middle of a path serves as one.
     """
+    places = planners["cart"].random_points(2 * _TRIES, seed=0)
+    starts, goals = places[:_TRIES], places[_TRIES:]
     index = TriangleIndex(mesh)
-    (low_x, low_y, _), (high_x, high_y, high_z) = mesh.bounds
-    x = np.arange(low_x + _CELL / 2, high_x, _CELL)
-    y = np.arange(low_y + _CELL / 2, high_y, _CELL)
-    origins = np.stack(np.broadcast_arrays(x[None, :], y[:, None], high_z + 1.0), axis=-1).reshape(-1, 3)
-    offsets, distances, triangles = index.all_hits(origins, (0.0, 0.0, -1.0))
-    columns = np.repeat(np.arange(len(origins)), np.diff(offsets))
-    heights = origins[columns, 2] - distances
-    # Hits run downwards: the one before, in the same column, is the ceiling.
-    room = np.full(heights.size, np.inf)
-    same = columns[1:] == columns[:-1]
-    room[1:][same] = (heights[:-1] - heights[1:])[same]
-    standing = (mesh.normals[triangles, 2] >= np.cos(np.radians(agent.slope))) & (room >= agent.height)
-    where = np.column_stack([origins[columns, :2], heights])[standing]
-    columns = columns[standing]
-    # The body is a capsule that leaves out what the feet can step over.
-    knees, heads = where.copy(), where.copy()
-    knees[:, 2] += agent.climb + agent.radius
-    heads[:, 2] += max(agent.height - agent.radius, agent.climb + agent.radius)
-    free = index.clear(knees, heads, agent.radius)
-    where, columns = where[free], columns[free]
-    layer = np.arange(columns.size) - np.searchsorted(columns, columns)
-    kept = layer < _LAYERS
-    where, columns, layer = where[kept], columns[kept], layer[kept]
-    nodes = np.full((len(y), len(x), _LAYERS), -1, np.int64)
-    nodes.reshape(-1, _LAYERS)[columns, layer] = np.arange(len(where))
-    if not len(where):
-        raise ParameterError("there is no place to stand in this district: choose another seed")
-    return Graph.from_edges(where, steps(nodes, where[:, 2], agent.climb))
-
-
-def steps(nodes: NDArray[np.int64], heights: NDArray[np.float64], climb: float) -> NDArray[np.int64]:
-    """Pairs of nodes in neighbouring columns that are at most `climb` apart; diagonals only around free corners."""
-    z = np.where(nodes >= 0, heights[nodes], np.nan)
-
-    def joined(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return np.asarray(np.abs(a[..., :, None] - b[..., None, :]) <= climb)
-
-    east = joined(z[:, :-1], z[:, 1:])
-    south = joined(z[:-1], z[1:])
-    # From a place to the one south-east of it by both ways round, and likewise from the north-east to the south-west.
-    falling = (east[:-1] @ south[:, 1:]) & (south[:, :-1] @ east[1:])
-    rising = (east[:-1].swapaxes(-1, -2) @ south[:, :-1]) & (south[:, 1:] @ east[1:].swapaxes(-1, -2))
-    pairs = [
-        (nodes[:, :-1], nodes[:, 1:], east),
-        (nodes[:-1], nodes[1:], south),
-        (nodes[:-1, :-1], nodes[1:, 1:], falling),
-        (nodes[:-1, 1:], nodes[1:, :-1], rising),
-    ]
-    edges = []
-    for first, second, join in pairs:
-        row, column, a, b = np.nonzero(join)
-        edges.append(np.column_stack([first[row, column, a], second[row, column, b]]))
-    return np.concatenate(edges)
-
-
-def far_apart(graph: Graph, mesh: Mesh) -> tuple[int, int]:
-    """Two nodes of the largest component near opposite corners of the district."""
-    labels = graph.components()
-    members = np.flatnonzero(labels == np.argmax(np.bincount(labels)))
+    bridge = mesh.material_names.index("bridge") if "bridge" in mesh.material_names else -1
     low, high = mesh.bounds[:, :2]
-    inset = 0.1 * (high - low)
-    points = graph.points[members, :2]
-    picks = [int(members[np.argmin(((points - corner) ** 2).sum(axis=1))]) for corner in (low + inset, high - inset)]
-    return picks[0], picks[1]
+    best: tuple[float, int, tuple[Points, Points]] | None = None
+    person = planners["person"]
+    for at, path in enumerate(person.paths(starts, goals)):
+        if not path or np.linalg.norm(goals[at] - starts[at]) < 0.3 * float((high - low).max()):
+            continue
+        crossing = _crossing(index, mesh, path, bridge)
+        inside = float(np.minimum(crossing[0][:2] - low, high - crossing[0][:2]).min()) if crossing else 0.0
+        # A little nearer is as good: a short journey makes the detour plain.
+        score = round(inside / 20.0) - 1e-3 * float(np.linalg.norm(goals[at] - starts[at]))
+        if crossing and (best is None or score > best[0]) and _everybody(planners, starts[at], goals[at]):
+            best = score, at, crossing
+    if best is None:
+        raise ParameterError("no journey crosses a bridge in this district: choose another --seed or a larger --size")
+    _, at, crossing = best
+    return starts[at], goals[at], crossing
 
 
-def compare(graph: Graph, start: int, goal: int) -> tuple[list[dict[str, Any]], Path]:
-    """The same walk by every algorithm; the best of three runs each, after one that compiles."""
-    rows: list[dict[str, Any]] = []
-    found = graph.path(start, goal)
-    for name in ("astar", "bidirectional", "dijkstra"):
-        path = graph.path(start, goal, algorithm=name)
-        if not np.isclose(path.cost, found.cost):
-            raise ParameterError(f"{name} found {path.cost}, A* found {found.cost}")
-        times = []
-        for _ in range(3):
-            begin = time.perf_counter()
-            graph.path(start, goal, algorithm=name)
-            times.append(time.perf_counter() - begin)
-        rows.append({"search": name, "length": path.length, "settled": path.expanded, "ms": 1e3 * min(times)})
-    for row in rows:
-        row["ratio"] = row["ms"] / rows[0]["ms"]
-    return rows, found
+def _crossing(index: TriangleIndex, mesh: Mesh, path: Path, bridge: int) -> tuple[Points, Points] | None:
+    """Where a path is in the middle of a bridge, and its direction there."""
+    assert mesh.materials is not None
+    points = path.points
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    at = np.arange(0.0, along[-1], 1.0)
+    places = np.column_stack([np.interp(at, along, points[:, axis]) for axis in range(3)])
+    down = np.array([0.0, 0.0, -1.0])
+    _, triangles = index.rays(places - down, np.broadcast_to(down, places.shape), 2.0)
+    on = np.flatnonzero((triangles >= 0) & (mesh.materials[triangles] == bridge))
+    if len(on) < 8:
+        return None
+    middle = int(on[len(on) // 2])
+    ahead = places[min(middle + 2, len(places) - 1)] - places[max(0, middle - 2)]
+    return places[middle], ahead / np.linalg.norm(ahead)
 
 
-def crowd(graph: Graph, start: int) -> dict[str, float]:
-    """How fast many walks from one place are planned."""
-    goals = np.random.default_rng(0).integers(0, graph.num_nodes, _BATCH)
-    graph.paths([start], goals[:1])
-    begin = time.perf_counter()
-    paths = graph.paths(start, goals)
-    return {"per_second": _BATCH / (time.perf_counter() - begin), "found": float(paths.found.mean())}
+def _everybody(planners: dict[str, Planner], start: Points, goal: Points) -> bool:
+    """Whether all characters can be at both places and get from one to the other."""
+    try:
+        return all(planner.reachable(start, goal) for planner in planners.values())
+    except OffMapError:
+        return False
 
 
-def draw(mesh: Mesh, graph: Graph, path: Path, start: int) -> Any:
-    """The district from above, the ground, what A* settled, and the walk."""
-    low, high = mesh.bounds
-    figure, axes = pictures.new_figure(*(float(side) for side in (high - low)[:2]))
-    pictures.draw_mesh(axes, mesh)
-    # A* settles the nodes whose cost from the start and straight distance to the goal add up to less than the path.
-    reach = graph.distances(start, limit=path.cost)
-    onward = np.linalg.norm(graph.points - graph.points[path.nodes[-1]], axis=1)
-    settled = reach + onward < path.cost
-    pictures.draw_marks(axes, graph.points[settled, :2], _CELL, "#f28f3b")
-    path.plot(axes, color=pictures.ROUTE, linewidth=2.5)
-    return figure
+def road_block(crossing: tuple[Points, Points]) -> Prism:
+    """A barrier across a bridge."""
+    (x, y, z), (ahead_x, ahead_y, _) = crossing
+    ahead = np.array([ahead_x, ahead_y]) / np.hypot(ahead_x, ahead_y)
+    aside = np.array([-ahead[1], ahead[0]])
+    signs = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    corners = [(x, y) + a * _ALONG / 2 * ahead + b * _ACROSS / 2 * aside for a, b in signs]
+    return Prism(corners, z - _BELOW, z + _ABOVE)
+
+
+def journey(planner: Planner, start: Points, goal: Points) -> Path:
+    """The way of one character, with shortcuts where its map leaves room for some."""
+    path = planner.path(start, goal, exact=True)
+    return path.smooth() if path and planner.map_name == "waypoints" else path
+
+
+def facts(name: str, planner: Planner, before: Path, after: Path) -> dict[str, Any]:
+    """What the table tells about one character; speed is measured over random queries, after the edit."""
+    planner.refresh()
+    places = planner.random_points(2 * _QUERIES, seed=1)
+    pairs = list(zip(places[:_QUERIES], places[_QUERIES:], strict=True))
+    planner.path(*pairs[0])
+    # In turns and by medians, so that what else the machine does counts for both alike.
+    times = []
+    for pair in pairs:
+        planner.path(*pair)  # brings what both look at into the processor's caches
+        times.append((planner.path(*pair).timings["total"], planner.plain(*pair).timings["total"]))
+    fast, plain = np.median(times, axis=0)
+    return {
+        "who": name,
+        "map": planner.map_name,
+        "accelerator": planner.accelerator_name,
+        "length": before.length,
+        "after": after.length,
+        "ms": 1e3 * float(fast),
+        "plain_ms": 1e3 * float(plain),
+        "bytes": planner.nbytes,
+        "build_s": planner.build_seconds,
+    }
+
+
+def draw(mesh: Mesh, before: dict[str, Path], after: dict[str, Path], block: Shape, out: Folder) -> list[Folder]:
+    """The journeys before and after."""
+    camera = oblique.Camera(turn=20.0, tilt=50.0)
+    files = [out / "demo.png", out / "bridge_closed.png"]
+    pictures.save(oblique.draw_characters(mesh, before, camera, title="Four characters, one journey"), files[0])
+    figure = oblique.draw_characters(
+        mesh, after, camera, solids=[block.mesh()], ghosts=before, title="The same journey with the bridge closed"
+    )
+    pictures.save(figure, files[1])
+    return files
+
+
+def _place(point: Points) -> str:
+    return "(" + ", ".join(f"{value:.0f}" for value in point) + ")"

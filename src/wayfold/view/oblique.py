@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold._check import number
 from wayfold.geometry import Mesh
 from wayfold.path import Path
-from wayfold.view.pictures import new_figure
+from wayfold.view.pictures import material_colours, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_TRIANGLES = 200_000
 _LIGHT = np.array([0.35, -0.55, 0.76])
+_PLAIN = np.array([0.93, 0.92, 0.88])
 
 
 class Camera:
@@ -45,7 +47,7 @@ class Camera:
 
 
 def draw_solid(axes: Axes, mesh: Mesh, camera: Camera) -> None:
-    """Draw the triangles of a mesh that face the eye, the furthest first, shaded by their direction.
+    """Draw the triangles of a mesh that face the eye, the furthest first, in the colours of their materials.
 
     Of more than 200,000 triangles only the largest are drawn.
     """
@@ -58,7 +60,8 @@ def draw_solid(axes: Axes, mesh: Mesh, camera: Camera) -> None:
     order = np.argsort(-(corners @ camera.away).max(axis=1), kind="stable")
     corners = corners[order]
     shade = 0.45 + 0.5 * np.clip(mesh.normals[facing[owner[order]]] @ _LIGHT, 0.0, 1.0)
-    colours = shade[:, None] * np.array([0.93, 0.92, 0.88])
+    paint = material_colours(mesh)[mesh.materials[facing[owner[order]]]] if mesh.materials is not None else _PLAIN
+    colours = np.clip(1.05 * shade[:, None] * paint, 0.0, 1.0)
     flat = camera.project(corners.reshape(-1, 3)).reshape(-1, 3, 2)
     axes.add_collection(PolyCollection(list(flat), facecolors=colours, edgecolors=colours, linewidths=0.3))
     axes.autoscale()
@@ -86,15 +89,50 @@ def _small(corners: NDArray[np.float64], most: float) -> tuple[NDArray[np.float6
     return np.concatenate(done), np.concatenate(owners)
 
 
-def draw_characters(mesh: Mesh, paths: dict[str, Path], camera: Camera | None = None) -> Figure:
-    """Paths of several characters through one world, seen obliquely; nothing hides a path."""
+def draw_characters(
+    mesh: Mesh,
+    paths: dict[str, Path],
+    camera: Camera | None = None,
+    *,
+    solids: Sequence[Mesh] = (),
+    ghosts: dict[str, Path] | None = None,
+    title: str = "",
+) -> Figure:
+    """Paths of several characters through one world, seen obliquely; nothing hides a path.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        The world.
+    paths : mapping of name to Path
+        Each gets a colour and a line in the legend.
+    camera : Camera, optional
+    solids : sequence of Mesh
+        What is drawn in red on top, such as blocks.
+    ghosts : mapping of name to Path, optional
+        Earlier paths, drawn faintly in the same colours.
+    title : str
+    """
+    from matplotlib.collections import PolyCollection
+
     camera = Camera() if camera is None else camera
     spread = np.ptp(camera.project(mesh.vertices), axis=0)
     figure, axes = new_figure(float(spread[0]), float(spread[1]))
     draw_solid(axes, mesh, camera)
+    for solid in solids:
+        faces = camera.project(solid.corners.reshape(-1, 3)).reshape(-1, 3, 2)
+        axes.add_collection(PolyCollection(list(faces), facecolors="#d1495b", edgecolors="none", alpha=0.35, zorder=2))
     for at, (name, path) in enumerate(paths.items()):
+        if ghosts is not None and name in ghosts:
+            faint = camera.project(ghosts[name].points)
+            axes.plot(faint[:, 0], faint[:, 1], color=f"C{at}", linewidth=1, alpha=0.5, linestyle="--", zorder=3)
         flat = camera.project(path.points)
-        axes.plot(flat[:, 0], flat[:, 1], color=f"C{at}", linewidth=2, label=f"{name}: {path.length:.1f} m", zorder=3)
+        label = f"{name}: {path.length:.1f} m" if path else f"{name}: no path"
+        # Wider below narrower, so that ways which run together all show.
+        width = 1.8 + 1.4 * (len(paths) - 1 - at)
+        axes.plot(flat[:, 0], flat[:, 1], color=f"C{at}", linewidth=width, label=label, zorder=3)
+    if title:
+        axes.set_title(title)
     ends = [camera.project(path.points[[0, -1]]) for path in paths.values() if len(path.points)]
     if ends:
         axes.plot(*ends[0][0], "o", color="white", markeredgecolor="black", zorder=4)

@@ -186,7 +186,7 @@ def draw_mesh(axes: Axes, mesh: Mesh, *, pixels: int = 900) -> None:
     step = max(1, round(3.0 / cell))
     higher = np.roll(heights, (-step, step), axis=(0, 1)) - heights
     shade *= 1.0 - 0.25 * np.clip(np.nan_to_num(higher) / 6.0, 0.0, 1.0)
-    colours = _material_colours(mesh)[np.where(triangles >= 0, _materials(mesh)[triangles], -1)]
+    colours = material_colours(mesh)[np.where(triangles >= 0, _materials(mesh)[triangles], -1)]
     picture = np.clip(colours * shade[..., None], 0.0, 1.0)
     extent = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
     axes.imshow(picture, origin="lower", extent=extent, interpolation="nearest")
@@ -223,7 +223,7 @@ def _materials(mesh: Mesh) -> NDArray[np.int32]:
     return np.zeros(len(mesh), np.int32) if mesh.materials is None else mesh.materials
 
 
-def _material_colours(mesh: Mesh) -> NDArray[np.float64]:
+def material_colours(mesh: Mesh) -> NDArray[np.float64]:
     """A colour for each material number, and white as the last, for where there is nothing."""
     from matplotlib.colors import to_rgb
 
