@@ -78,16 +78,21 @@ _WAYS = {Motion.SURFACE: "walks", Motion.ADHESIVE: "climbs", Motion.VOLUMETRIC: 
 
 
 def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
-    """How finely a navigation mesh is cut: half the radius (which the voxels then keep exactly), or less on slopes."""
-    cell = agent.radius / 2 if agent.radius > 0 else agent.height / 8
+    """How finely a navigation mesh is cut: a whole part of the radius, which voxels then keep exactly.
+
+    Usually half of it, less where the agent walks on slopes that are steep for its step, all of it in very large worlds.
+    """
+    parts = 2 if agent.radius > 0 else 1
+    whole = agent.radius if agent.radius > 0 else agent.height / 8
     if agent.climb > 0 and agent.slope > 0:
         # On the steepest slope neighbouring columns must stay within half a step of each other.
         steepest = math.tan(math.radians(min(agent.slope, 89.0)))
-        cell = min(cell, 0.5 * agent.climb / steepest)
+        parts = max(parts, math.ceil(whole * steepest / (0.5 * agent.climb) - 1e-9))
     width, depth, _ = (mesh.bounds[1] - mesh.bounds[0]).tolist()
-    cell = max(cell, math.sqrt(width * depth / _MOST_COLUMNS))
-    if cell < agent.radius:
-        cell = agent.radius / math.ceil(agent.radius / cell - 1e-9)
+    least = math.sqrt(width * depth / _MOST_COLUMNS)
+    while parts > 1 and whole / parts < least:
+        parts -= 1
+    cell = max(whole / parts, least)
     height = agent.climb / 4 if agent.climb > 0 else cell / 2
     usual = {"cell_size": cell, "cell_height": min(max(height, cell / 8), cell), "tile_size": _TILE}
     return {**usual, **given}
