@@ -28,7 +28,7 @@ def build(parts, keep="all", tile=8, smallest=3.0):
 def derive(navmesh):
     """Make everything that a mesh derives on first use."""
     layout = navmesh._now.state.layout
-    for name in ("twins", "portals", "areas", "components", "cells", "turns"):
+    for name in ("twins", "portals", "areas", "centres", "components", "cells", "turns"):
         getattr(layout, name)
 
 
@@ -39,13 +39,27 @@ def check_same(navmesh, wanted):
         np.testing.assert_array_equal(a, b, name)
     np.testing.assert_array_equal(one.kinds, two.kinds)
     fresh = Layout(two.ground, two.kinds)
-    for name in ("twins", "areas", "components", "turns"):
+    for name in ("twins", "areas", "centres", "components", "turns"):
         np.testing.assert_array_equal(getattr(one, name), getattr(fresh, name), name)
     for name, a, b in zip(one.portals._fields, one.portals, fresh.portals, strict=True):
         np.testing.assert_array_equal(a, b, name)
     points = wanted.random_points(200, seed=3)
     points[:, :2] += np.random.default_rng(1).normal(0, 0.3, (200, 2))
     np.testing.assert_array_equal(navmesh.locate(points), wanted.locate(points))
+
+
+def check_kept(before, after):
+    """What is said to be an old polygon has its corners, and a polygon that has them all is said to be it."""
+    if after.kept is None:  # everything was put together anew
+        return
+    old, new = ([tuple(map(tuple, ring)) for ring in rings(state.ground)] for state in (before, after))
+    numbers = {ring: at for at, ring in enumerate(old)}
+    assert len(numbers) == len(old)
+    assert after.kept.tolist() == [numbers.get(ring, -1) for ring in new]
+
+
+def rings(ground):
+    return np.split(ground.vertices[ground.corners], ground.offsets[1:-1])
 
 
 @st.composite
@@ -75,8 +89,10 @@ def test_a_rebuild_of_a_few_tiles_equals_a_full_build(world, keep, tile):
     derive(navmesh)
     for low, high, top in changes:
         parts = [*parts, box((*low, -0.1), (*high, top))]
+        before = navmesh._now.state
         navmesh.rebuild([(*low, -1), (*high, 6)], mesh_of(*parts), workers=1)
         check_same(navmesh, build(parts, keep, tile))
+        check_kept(before, navmesh._now.state)
     # And back again, the last one first.
     for low, high, _ in reversed(changes):
         parts = parts[:-1]

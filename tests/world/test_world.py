@@ -239,13 +239,29 @@ def test_an_edit_that_one_planner_cannot_make_changes_none(world, monkeypatch):
     assert [planner.distance(WEST, EAST) for planner in planners] == costs
 
 
-def test_the_accelerator_comes_back_after_an_edit(world):
+def test_the_accelerator_follows_edits_and_can_be_made_anew(world):
     planner = world.planner(PERSON)
     world.block(NARROW_GAP)
-    flat = planner.path(WEST, EAST)
+    carried = planner.accelerator
+    assert carried is not None
+    cost = planner.path(WEST, EAST).cost
+    assert planner.plain(WEST, EAST).cost == pytest.approx(cost)
     planner.refresh()
-    assert planner.accelerator is not None
-    assert planner.path(WEST, EAST).cost == pytest.approx(flat.cost)
+    assert planner.accelerator is not carried
+    assert planner.path(WEST, EAST).cost == pytest.approx(cost)
+
+
+def test_a_world_that_is_blocked_everywhere_comes_back(world):
+    planners = [world.planner(agent) for agent in (PERSON, SPIDER, BIRD)]
+    places = [(high(WEST, planner.agent), high(EAST, planner.agent)) for planner in planners]
+    before = [planner.distance(*ends) for planner, ends in zip(planners, places, strict=True)]
+    everything = world.block(Box((-100, -100, -100), (100, 100, 100)))
+    for planner, ends in zip(planners, places, strict=True):
+        with pytest.raises(OffMapError):
+            planner.path(*ends)
+    world.unblock(everything)
+    after = [planner.distance(*ends) for planner, ends in zip(planners, places, strict=True)]
+    np.testing.assert_allclose(after, before)
 
 
 # --- the cache -------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs
-from wayfold.hierarchy import _input, archive, choice, partition
+from wayfold.hierarchy import _input, archive, choice, partition, repair
 from wayfold.hierarchy.levels import Level, Levels
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
@@ -280,6 +280,40 @@ class Hierarchy:
             if queries.levels.scale < queries.levels.full_scale:
                 self._refresh_components()
                 queries.levels.place_landmarks(self._components)
+
+    def repaired(self, graph_or_navmesh: Any, kept: ArrayLike) -> Hierarchy:
+        """A hierarchy for a graph that differs from this one's in places; this one stays as it is, for its queries.
+
+        The parts are carried over, and so is what was made for those that hold no change: a change costs what it
+        touches, and a copy of the arrays. Paths are as short as those of a hierarchy that is built anew. After very
+        many changes in one place searches there may take longer than in a new one.
+
+        Parameters
+        ----------
+        graph_or_navmesh : Graph, or a map with a `graph`
+            The changed graph.
+        kept : (n,) array_like of int
+            The old number of each node of the changed graph, -1 for a node that was not there before. All of them, in
+            order, where only costs have changed.
+        """
+        graph = _input.graph_of(graph_or_navmesh)
+        old = self._queries[self.exact].levels
+        numbers = repair.check_kept(kept, graph.num_nodes, self._topology.num_nodes)
+        result = Hierarchy(graph, self.merge, self._most_levels, self._seed, self.exact, None)
+        carried = repair.carry_partition(old.partition, graph, numbers)
+        parts = carried.partition
+        if not self.exact or graph.directed != self._topology.directed:
+            result._queries[self.exact] = result._over(parts, self.exact)
+        else:
+            levels = Levels(graph, parts)
+            if levels.fits < parts.levels:  # too many changes for these parts
+                return Hierarchy.build(graph, merge=self.merge, levels=self._most_levels, seed=self._seed)
+            _, slots = base_slots(graph, parts)
+            levels.carry_over(old, carried, edge_costs(graph)[slots].astype(np.float32), result._components)
+            result._queries[True] = Queries(levels, max((int(np.diff(s).max()) for s in parts.starts[:1]), default=1))
+        result._default_top[self.exact] = self._default_top[self.exact]
+        result._near = self._near
+        return result
 
     def customise(
         self, *, motions: int | str | None = None, costs: ArrayLike | None = None, workers: int | None = None

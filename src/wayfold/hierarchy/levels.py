@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from wayfold.graph import Graph
 from wayfold.graph.searcher import NO_NODES
 from wayfold.graph.workspace import Workspaces
-from wayfold.hierarchy import _customise_kernels, _level_kernels, batches, topology
+from wayfold.hierarchy import _customise_kernels, _level_kernels, _repair_kernels, batches, topology
 from wayfold.hierarchy.partition import Partition, Progress
+from wayfold.hierarchy.repair import Carried
 
 # More portals than this in a part, and the distances between them cost more than the search they save.
 MOST_PORTALS = 1024
@@ -186,6 +187,97 @@ class Levels:
         self.place_landmarks(components)
         self._estimate_work()
         self.version += 1
+
+    def carry_over(
+        self, old: Levels, carried: Carried, costs: NDArray[np.float32], components: NDArray[np.int32]
+    ) -> None:
+        """Take the arcs of parts that stayed as they were from earlier levels, and make the others; all portals chosen.
+
+        `costs` (m,) are those of the edges in `base_slots` order, `components` (n,) those of the graph's nodes.
+        """
+        edges, pool = self.edges, old.overlay.targets.size - old.edges
+        overlay = self.overlay = self.overlay._replace(
+            targets=np.concatenate([self.overlay.targets[:edges], np.empty(pool, np.int32)]),
+            costs=np.concatenate([costs, np.empty(pool, np.float32)]),
+            subs=np.empty(pool, np.int32),
+            steps=np.empty(old.overlay.steps.size, np.uint16),
+        )
+        self._used[:] = edges, 0
+        places, old_places = overlay.places, old.overlay.places
+        heights, old_heights = (np.zeros(levels.rank.size, np.uint8) for levels in (self, old))
+        heights[places], old_heights[old_places] = overlay.heights, old.overlay.heights
+        portal_at = np.full(self.rank.size, -1, np.int32)
+        portal_at[places] = np.arange(places.size, dtype=np.int32)
+        moved = carried.new_place[old_places]
+        portal_map = np.where(moved >= 0, portal_at[moved], -1).astype(np.int32)
+        touched = np.ones(0, np.bool_)
+        renewed = []
+        for level, (mine, theirs) in enumerate(zip(self._parts, old._parts, strict=True), start=1):
+            numbers, old_starts = carried.parts[level - 1], old.partition.starts[level - 1]
+            if level == 1:
+                # Parts that are gone count as touched: those that held them lost members.
+                touched = np.ones(old_starts.size - 1, np.bool_)
+                starts = self.partition.starts[0]
+                changed = np.diff(starts) != np.diff(old_starts)[numbers]
+                _repair_kernels.mark_touched(
+                    old.overlay, overlay, old_heights, heights, carried.old_place, carried.new_place, starts, changed
+                )
+                touched[numbers] = changed
+            else:
+                below = touched
+                touched = np.zeros(old_starts.size - 1, np.bool_)
+                under = old.partition.starts[level - 2][:-1][below]
+                touched[np.searchsorted(old_starts, under, side="right") - 1] = True
+            # Parts with portals: where they are now, and where they were.
+            now: NDArray[Any] = np.flatnonzero(mine.numbers >= 0)
+            before = theirs.numbers[numbers[now]]
+            same = ~touched[numbers[now]]
+            same[same] = ~theirs.aside[before[same]]
+            now = mine.numbers[now]
+            blocks = np.zeros((int(same.sum()), 4), np.int64)
+            _repair_kernels.carry_parts(
+                old.overlay,
+                self.overlay,
+                level,
+                theirs.parts.portals[before[same]],
+                mine.parts.portals[now[same]],
+                theirs.blocks[before[same]],
+                blocks,
+                portal_map,
+                self._used,
+            )
+            mine.blocks[now[same]] = blocks
+            renewed.append(now[~same])
+        # What is carried over fits where it was; only then may others take room.
+        for level, numbers in enumerate(renewed, start=1):
+            self._remake(level, numbers, workers=1)
+        spans = self._parts[0].parts.portals[renewed[0]] if renewed else np.empty((0, 2), np.int32)
+        seeds = np.concatenate([NO_NODES, *(overlay.members[first:last] for first, last in spans)])
+        self._turn_round()
+        self._carry_landmarks(old, portal_map, seeds, components)
+        self._estimate_work()
+        self.version += 1
+
+    def _carry_landmarks(
+        self, old: Levels, portal_map: NDArray[np.int32], seeds: NDArray[np.int32], components: NDArray[np.int32]
+    ) -> None:
+        """Distances from the landmarks that there were, lowered where arcs `seeds` have are shorter than before."""
+        overlay = self.overlay
+        count = overlay.places.size
+        if old.scale < old.full_scale:
+            self.place_landmarks(components)
+            return
+        overlay.landmarks[:] = np.inf
+        known = portal_map >= 0
+        overlay.landmarks[portal_map[known]] = old.overlay.landmarks[known]
+        if seeds.size:
+            workspaces = Workspaces(count)
+            state = workspaces.take()
+            while state.keys.size < count:
+                state = workspaces.larger(state)
+            _repair_kernels.lower_landmarks(overlay, state, seeds, overlay.landmarks)
+        if not self.one_way:  # components without any landmark: no bound at all
+            overlay.landmarks[np.isinf(overlay.landmarks)] = 0.0
 
     def update(self, sources: NDArray[np.int32], arcs: NDArray[np.int64], costs: NDArray[np.float32]) -> None:
         """Give some edges (arcs of level 0, from places) other costs and remake the parts that this changes, upward.

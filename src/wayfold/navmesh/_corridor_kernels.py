@@ -261,6 +261,30 @@ def crossings(space, trail, vertices, corners, twins, over, ends, polygons):
     return count
 
 
+@kernel
+def graph_rows(portals, centres, kinds, rates, targets, costs):
+    """Write the rows of the graph of polygons: a step from centre to centre leads through the middle of a portal.
+
+    `targets` and `costs` have an entry for each door; the rows begin at `Portals.rows`.
+    """
+    middles = portals.middles
+    for polygon in range(kinds.size):
+        x, y, z = centres[polygon, 0], centres[polygon, 1], centres[polygon, 2]
+        for at in range(portals.rows[polygon], portals.rows[polygon + 1]):
+            portal = portals.doors[at]
+            one, two = portals.sides[portal, 0], portals.sides[portal, 1]
+            other = two if one == polygon else one
+            mx, my, mz = middles[portal, 0], middles[portal, 1], middles[portal, 2]
+            here = _straight(x, y, z, mx, my, mz)
+            there = _straight(centres[other, 0], centres[other, 1], centres[other, 2], mx, my, mz)
+            targets[at] = other
+            # The same sum from both sides, to the last bit.
+            if other < polygon:
+                costs[at] = rates[kinds[other]] * there + rates[kinds[polygon]] * here
+            else:
+                costs[at] = rates[kinds[polygon]] * here + rates[kinds[other]] * there
+
+
 class PolygonSpace(NamedTuple):
     """Polygons and their neighbours, for components."""
 

@@ -248,6 +248,19 @@ def areas(ground, first_polygon, last_polygon, out):
 
 
 @kernel
+def centres(ground, out):
+    """Mean of each polygon's corners, put onto its surface."""
+    for polygon in range(len(out)):
+        first, last = ground.offsets[polygon], ground.offsets[polygon + 1]
+        x, y = 0.0, 0.0
+        for k in range(first, last):
+            x += ground.vertices[ground.corners[k], 0]
+            y += ground.vertices[ground.corners[k], 1]
+        x, y = x / (last - first), y / (last - first)
+        out[polygon, 0], out[polygon, 1], out[polygon, 2] = x, y, height_at(ground, polygon, x, y)
+
+
+@kernel
 def walk(ground, closed, kinds, polygon, x, y, to_x, to_y):
     """Walk straight from a point of a polygon until a wall; returns (fraction walked, last polygon, wall edge or -1).
 

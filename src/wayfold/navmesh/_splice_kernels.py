@@ -50,6 +50,35 @@ def carry(values, starts, shifts, run, out):
 
 
 @kernel
+def match(old, fresh, first, last, fresh_first, fresh_last, kept):
+    """Write which of the old polygons `first` to `last` - 1 each of some fresh ones is, corner by corner; -1 for none.
+
+    `kept` (k,) int32 is for the fresh polygons from `fresh_first` on.
+    """
+    for polygon in range(fresh_first, fresh_last):
+        begin = fresh.offsets[polygon]
+        corners = fresh.offsets[polygon + 1] - begin
+        kept[polygon - fresh_first] = -1
+        for other in range(first, last):
+            other_begin = old.offsets[other]
+            if old.offsets[other + 1] - other_begin != corners:
+                continue
+            same = 0
+            while same < corners:
+                a, b = old.corners[other_begin + same], fresh.corners[begin + same]
+                if (
+                    old.vertices[a, 0] != fresh.vertices[b, 0]
+                    or old.vertices[a, 1] != fresh.vertices[b, 1]
+                    or old.vertices[a, 2] != fresh.vertices[b, 2]
+                ):
+                    break
+                same += 1
+            if same == corners:
+                kept[polygon - fresh_first] = other
+                break
+
+
+@kernel
 def carry_cells(offsets, polygons, starts, shifts, gone, window, columns, slots, fresh, out_offsets, out_polygons):
     """Rows of a spatial index with the polygons of some runs taken out and fresh ones put in.
 

@@ -24,6 +24,7 @@ def warm() -> None:
     navmesh.path(start, goal, optimal=False)
     navmesh.path(start, goal, costs={1: 2.0})
     navmesh.random_points(2)
+    navmesh.graph.components()
     navmesh.locate([start, goal])
     navmesh.raycast(start, goal)
     navmesh.move_along(start, (1.6, 1.6))

@@ -35,6 +35,8 @@ class Layout:
         self.ground = ground
         self.kinds = kinds
         self._planes: dict[bytes, Plane] = {}
+        self.kept: NDArray[np.int32] | None = None
+        """(p,) which polygon of the mesh before the last rebuild each one is, -1 where it is new; None if unknown."""
 
     @property
     def num_polygons(self) -> int:
@@ -83,6 +85,13 @@ class Layout:
         areas = np.empty(self.num_polygons)
         _ground_kernels.areas(self.ground, 0, self.num_polygons, areas)
         return areas
+
+    @cached_property
+    def centres(self) -> NDArray[np.float64]:
+        """Mean of each polygon's corners, put on its surface."""
+        centres = np.empty((self.num_polygons, 3))
+        _ground_kernels.centres(self.ground, centres)
+        return centres
 
     @cached_property
     def components(self) -> NDArray[np.int32]:

@@ -158,6 +158,8 @@ def splice_layout(
         ),
         "kinds": lambda: splice.plain(POLYGONS, old.kinds, fresh.kinds),
     }
+    if "centres" in had:
+        jobs["centres"] = lambda: splice.plain(POLYGONS, old.centres, part.centres)
     if "areas" in had:
         jobs["areas"] = lambda: splice.plain(POLYGONS, old.areas, part.areas)
     if "twins" in had:
@@ -177,11 +179,30 @@ def splice_layout(
     # One after the other: threads would only wait for each other's fresh memory.
     done: dict[str, Any] = {name: job() for name, job in jobs.items()}
     new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"])
-    derived: dict[str, Any] = {name: done[name] for name in ("areas", "twins", "turns", "cells") if name in done}
+    derived: dict[str, Any] = {
+        name: done[name] for name in ("areas", "centres", "twins", "turns", "cells") if name in done
+    }
     if "portals" in had:
         derived["portals"] = Portals(*(done[name] for name in Portals._fields))
     new.__dict__.update(derived, components=components)
+    new.kept = _kept(splice, before, after)
     return np.ascontiguousarray(splice.new[:, : bounds.shape[1]]), new
+
+
+def _kept(splice: Splice, old: Ground, fresh: Ground) -> NDArray[np.int32]:
+    """The old polygon of each new one, -1 where there is none."""
+    kept = np.empty(int(splice.new[-1, POLYGONS]), np.int32)
+    for first, last, source in splice.stretches:
+        if source < 0:
+            kept[splice.new[first, POLYGONS] : splice.new[last, POLYGONS]] = np.arange(
+                *splice.old[[first, last], POLYGONS], dtype=np.int32
+            )
+            continue
+        for tile in range(first, last):
+            at = source + tile - first
+            ranges = (*splice.old[[tile, tile + 1], POLYGONS].tolist(), *splice.fresh[[at, at + 1], POLYGONS].tolist())
+            _splice_kernels.match(old, fresh, *ranges, kept[splice.new[tile, POLYGONS] :])
+    return kept
 
 
 def _carry_cells(splice: Splice, old: Layout, fresh: Ground) -> Cells:

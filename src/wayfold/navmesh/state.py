@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
-from wayfold.navmesh import _ground_kernels
+from wayfold.graph._build_kernels import sort_rows
+from wayfold.navmesh import _corridor_kernels
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh._plane_kernels import Plane
@@ -94,39 +95,37 @@ class State:
             rates = self._rates[key] = Rates(table, self.kinds)
         return rates
 
-    @cached_property
+    @property
     def centres(self) -> NDArray[np.float64]:
         """Mean of each polygon's corners, put on its surface."""
-        ground = self.ground
-        sums = np.add.reduceat(ground.vertices[ground.corners], ground.offsets[:-1], axis=0)
-        centres = np.ascontiguousarray(sums / np.diff(ground.offsets)[:, None])
-        _ground_kernels.heights(ground, np.arange(self.num_polygons, dtype=np.int32), centres)
-        return centres
+        return self.layout.centres
+
+    @property
+    def kept(self) -> NDArray[np.int32] | None:
+        """(p,) which polygon of the mesh before the last rebuild each one is, -1 where it is new; None if unknown."""
+        return self.layout.kept
 
     @cached_property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal, in metres."""
-        return self._graph(np.ones(self.num_polygons))
+        return self.weighted(self.rates(None))
 
-    def weighted_graph(self, rates: Rates) -> Graph:
-        """The same graph where a metre costs what `rates` say; infinite where a kind of area is closed."""
-        return self._graph(rates.rates[self.kinds])
-
-    def _graph(self, rates: NDArray[np.float64]) -> Graph:
-        """The graph for the cost of a metre in each polygon."""
+    def weighted(self, rates: Rates) -> Graph:
+        """The graph with steps that cost what an agent pays for a metre on both sides of the portal; a new one."""
         centres, portals = self.centres, self.layout.portals
-        pairs, middles = portals.sides, portals.middles
-        costs = rates[pairs[:, 0]] * _lengths(centres[pairs[:, 0]] - middles)
-        costs += rates[pairs[:, 1]] * _lengths(middles - centres[pairs[:, 1]])
-        one_way = len(self.links.costs) > 0
-        if one_way:
-            links = self.links
-            starts = np.repeat(np.arange(self.num_polygons), np.diff(links.offsets))
-            over = links.costs + rates[starts] * _lengths(centres[starts] - links.starts)
-            over += rates[links.targets] * _lengths(links.ends - centres[links.targets])
-            pairs = np.concatenate([pairs, pairs[:, ::-1], np.column_stack([starts, links.targets])])
-            costs = np.concatenate([costs, costs, over])
-        return Graph.from_edges(centres, pairs, costs=costs, directed=one_way)
+        targets, costs = np.empty(len(portals.doors), np.int32), np.empty(len(portals.doors), np.float32)
+        _corridor_kernels.graph_rows(portals, centres, self.kinds, rates.rates, targets, costs)
+        points = centres.astype(np.float32)
+        if not len(self.links.costs):
+            sort_rows(portals.rows, targets, costs, np.empty(0, np.uint8))
+            return Graph(points, portals.rows, targets, costs)
+        links = self.links
+        starts = np.repeat(np.arange(self.num_polygons), np.diff(links.offsets))
+        before, after = _lengths(centres[starts] - links.starts), _lengths(links.ends - centres[links.targets])
+        over = rates.rates[self.kinds[starts]] * before + links.costs + rates.rates[self.kinds[links.targets]] * after
+        owners = np.repeat(np.arange(self.num_polygons), np.diff(portals.rows))
+        pairs = np.concatenate([np.column_stack([owners, targets]), np.column_stack([starts, links.targets])])
+        return Graph.from_edges(points, pairs, costs=np.concatenate([costs, over]), directed=True)
 
     @cached_property
     def components(self) -> NDArray[np.int32]:

@@ -16,6 +16,8 @@ from wayfold.navmesh._zone_kernels import Zones
 Zone = tuple[ArrayLike, float, float, int]
 """Corners (k, 2) of a simple polygon, low and high end, kind of area."""
 
+__all__ = ["NO_ZONES", "Zone", "Zones", "check_zones"]
+
 NO_ZONES = Zones(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty(0, np.uint8))
 
 

@@ -80,7 +80,7 @@ _WAYS = {Motion.SURFACE: "walks", Motion.ADHESIVE: "climbs", Motion.VOLUMETRIC: 
 def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
     """How finely a navigation mesh is cut: a whole part of the radius, which voxels then keep exactly.
 
-    Usually half of it, less where the agent walks on slopes that are steep for its step, all of it in very large worlds.
+    Usually half of it, less where slopes are steep for its step, all of it in very large worlds.
     """
     parts = 2 if agent.radius > 0 else 1
     whole = agent.radius if agent.radius > 0 else agent.height / 8

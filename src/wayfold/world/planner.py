@@ -80,7 +80,7 @@ class Planner(ABC):
     @property
     @abstractmethod
     def accelerator(self) -> Any:
-        """What makes its queries fast, None where nothing does (or not yet again, after an edit)."""
+        """What makes its queries fast, None where nothing does."""
 
     @abstractmethod
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
@@ -259,8 +259,6 @@ class Planner(ABC):
         lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")
         if accelerator is not None:
             lines.append(f"             {accelerator!r}")
-        elif self.accelerator_name != "none":
-            lines.append("             set aside after an edit: queries search the map itself until it is made again")
         lines.append(f"memory       {self.nbytes:,} bytes, of which the map {int(self.map.nbytes):,}")
         source = "built" if notes.cached is None else f"read from {notes.cached}"
         lines.append(f"made         {source} in {notes.build_seconds:.2f} s, {self.edits} edits since")

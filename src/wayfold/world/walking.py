@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -26,13 +25,10 @@ from wayfold.world.shapes import Shape
 
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
-_PATIENCE = 16
-"""So many times the polygons are searched without an accelerator after an edit before it is made again: about what
-making it takes."""
 
 
 class Standing:
-    """The ground at one moment: nothing in it changes but the accelerator, which may come later.
+    """The ground at one moment, which never changes.
 
     Parameters
     ----------
@@ -49,12 +45,11 @@ class Standing:
         self.costs = costs
         self.rates = self.state.rates(costs)
         self.accelerator = accelerator
-        self.searched = 0
 
     @cached_property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal."""
-        return self.state.graph if self.rates.uniform == 1.0 else self.state.weighted_graph(self.rates)
+        return self.state.graph if self.rates.uniform == 1.0 else self.state.weighted(self.rates)
 
     def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[NDArray[np.int32], Points]:
         """Polygons and places of a start and a goal."""
@@ -77,16 +72,12 @@ class Standing:
     def nodes(self, first: int, last: int, plain: bool = False) -> Path:
         """Polygons on the way between two."""
         path: Path = (self.graph if plain or self.accelerator is None else self.accelerator).path(first, last)
-        if self.accelerator is None:
-            self.searched += path.expanded
         return path
 
     def many(self, first: NDArray[np.int32], last: NDArray[np.int32], workers: int | None) -> Paths:
         """Polygons on the ways between many pairs."""
         fast = self.accelerator if isinstance(self.accelerator, Hierarchy) else self.graph
         paths: Paths = fast.paths(first, last, workers=workers)
-        if self.accelerator is None:
-            self.searched += int(paths.expanded.sum())
         return paths
 
     def through(
@@ -99,8 +90,8 @@ class Standing:
 class WalkingPlanner(Planner):
     """Plans on a navigation mesh.
 
-    An edit builds the touched tiles again beside the old mesh and then takes the old one's place, so queries need no
-    lock.
+    An edit builds the touched tiles again and carries the hierarchy over, beside the old ones, and then takes their
+    place: queries need no lock.
     """
 
     map_name = "navmesh"
@@ -124,7 +115,6 @@ class WalkingPlanner(Planner):
         self._kinds = kinds
         self._costs = costs
         self._now = Standing(navmesh, costs, fast)
-        self._making = threading.Lock()
 
     @property
     def map(self) -> NavMesh:
@@ -155,7 +145,6 @@ class WalkingPlanner(Planner):
         if first == last:
             return queries.same_polygon(first, places[0], places[1], float(now.rates.rates[now.state.kinds[first]]))
         nodes = now.nodes(first, last, plain)
-        self._catch_up(now)
         if not nodes:
             return nodes
         path = queries.through(now.state, nodes.nodes, places[0], places[1], now.rates)
@@ -168,7 +157,6 @@ class WalkingPlanner(Planner):
         first, begins = now.places(starts, "starts")
         last, ends = now.places(goals, "goals")
         nodes = now.many(first, last, workers)
-        self._catch_up(now)
         points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
         return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points)
 
@@ -216,36 +204,25 @@ class WalkingPlanner(Planner):
         zones += [(zone.outline, zone.low, zone.high, kinds[cost]) for zone, cost in after.costs]
         costs = {**self._costs, **{kind: cost for cost, kind in kinds.items()}}
         navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
-        return Standing(navmesh, costs)
+        after_edit = Standing(navmesh, costs)
+        kept = after_edit.state.kept
+        if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
+            after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
+        elif len(after_edit.state.kinds):
+            after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
+        return after_edit
 
     def _commit(self, prepared: Standing) -> None:
         self._now = prepared
 
     def refresh(self) -> None:
-        """Make the accelerator again if an edit has set it aside."""
-        self._accelerate(self._now)
-
-    def _catch_up(self, now: Standing) -> None:
-        """Make the accelerator again, beside the queries, once they have searched so much without it that it pays."""
-        if now.accelerator is not None or self.accelerator_name == "none":
-            return
-        if now.searched > _PATIENCE * now.graph.num_nodes and self._making.acquire(blocking=False):
-            try:
-                threading.Thread(target=self._accelerate_beside, args=(now,), daemon=True).start()
-            except RuntimeError:  # the interpreter is shutting down
-                self._making.release()
-
-    def _accelerate_beside(self, now: Standing) -> None:
-        try:
-            if now is self._now and now.accelerator is None:
-                now.accelerator = accelerate(now.graph, self.accelerator_name)
-        finally:
-            self._making.release()
-
-    def _accelerate(self, now: Standing) -> None:
-        with self._making:
-            if now.accelerator is None:
-                now.accelerator = accelerate(now.graph, self.accelerator_name)
+        """Make the accelerator anew: one that was carried over many edits may have grown slow."""
+        now = self._now
+        if self.edits and len(now.state.kinds):
+            fresh = Standing(now.navmesh, now.costs, accelerate(now.graph, self.accelerator_name))
+            with self._lock.writing():
+                if self._now is now:
+                    self._now = fresh
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
