@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.world.levels import BIRD, CART, EVERYBODY, PERSON, SPIDER, courtyard, pairs
-from wayfold import Agent, Box, Motion, NavMesh, Prism, Status, WaypointGraph, World
+from wayfold import Agent, Box, Mesh, Motion, NavMesh, Prism, Status, WaypointGraph, World
 from wayfold.errors import EditError, OffMapError, ParameterError
 
 WEST, EAST = (3.0, 5.0, 0.0), (21.0, 5.0, 0.0)
@@ -134,6 +134,21 @@ def test_a_point_off_the_map_is_an_error_and_an_unreachable_one_is_not(world):
         world.path((100.0, 0.0, 0.0), EAST, PERSON)
     world.block(Box((0, 8, -1), (24, 9, 3)))
     assert world.path((3.0, 16.0, 0.0), (3.0, 3.0, 0.0), PERSON).status is Status.UNREACHABLE
+
+
+def test_a_draped_path_follows_the_ground_between_its_corners():
+    x = np.linspace(0, 30, 61)
+    hill = 1.5 * np.exp(-(((x - 15) / 5) ** 2))
+    near, far = (np.column_stack([x, np.full(61, y), hill]) for y in (0.0, 6.0))
+    at = np.arange(60)
+    strip = np.concatenate([np.column_stack([at, at + 1, at + 62]), np.column_stack([at, at + 62, at + 61])])
+    planner = World.from_mesh(Mesh(np.concatenate([near, far]), strip), cache=False).planner(PERSON)
+    path = planner.path((2, 3, 0), (28, 3, 0))
+    assert path.points[:, 2].max() < 0.5
+    draped = planner.drape(path, 0.5)
+    np.testing.assert_allclose(draped[:, 2], np.interp(draped[:, 0], x, hill), atol=0.3)
+    np.testing.assert_allclose(draped[[0, -1]], path.points[[0, -1]])
+    assert np.hypot(*np.diff(draped[:, :2], axis=0).T).max() <= 0.5 + 1e-9
 
 
 # --- edits -----------------------------------------------------------------------------------------------------------

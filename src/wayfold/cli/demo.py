@@ -150,7 +150,9 @@ def road_block(crossing: tuple[Points, Points]) -> Prism:
 def journey(planner: Planner, start: Points, goal: Points) -> Path:
     """The way of one character, with shortcuts where its map leaves room for some."""
     path = planner.path(start, goal, exact=True)
-    return path.smooth() if path and planner.map_name == "waypoints" else path
+    if path and planner.map_name == "waypoints":
+        return path.smooth()
+    return Path(path.status, planner.drape(path), cost=path.cost) if path else path
 
 
 def facts(name: str, planner: Planner, before: Path, after: Path) -> dict[str, Any]:

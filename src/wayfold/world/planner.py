@@ -223,6 +223,34 @@ class Planner(ABC):
         with self._reading():
             return self._touched(start, goal)
 
+    def drape(self, path: Path, spacing: float = 1.0) -> Points:
+        """The points of a path with more between them, so that a line through them follows the ground.
+
+        A walker's path has points where it turns; between them the ground may rise and fall. Paths of others are
+        straight in space, and stay as they are.
+
+        Parameters
+        ----------
+        path : Path
+            One of this planner's.
+        spacing : float, metres, > 0
+            Largest distance between two points, seen from above.
+
+        Returns
+        -------
+        (k, 3) float64 array, metres
+        """
+        step = _check.number(spacing, "spacing", low=0.0, open_low=True)
+        points = path.points
+        if len(points) < 2:
+            return points
+        with self._reading():
+            return self._drape(points, step)
+
+    def _drape(self, points: Points, spacing: float) -> Points:
+        """Points along a path, on the ground where it matters."""
+        return points
+
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
         number = _check.whole(count, "count", low=0)

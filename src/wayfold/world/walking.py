@@ -179,6 +179,17 @@ class WalkingPlanner(Planner):
         nodes = settled(now.graph, now.accelerator, int(found[0]), int(found[1]), 255)
         return now.graph.points[nodes].astype(np.float64)
 
+    def _drape(self, points: Points, spacing: float) -> Points:
+        parts = np.maximum(1, np.ceil(np.hypot(*np.diff(points[:, :2], axis=0).T) / spacing)).astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum(parts)])
+        at = np.arange(ends[-1] + 1)
+        line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
+        # Far enough up and down for any hill between two corners; of several floors the nearest counts.
+        found, places, _ = find(self._now.version, line, None, 10.0 * self.agent.height)
+        line[found >= 0, 2] = places[found >= 0, 2]
+        line[ends] = points
+        return line
+
     def _field(self, goal: Any) -> Field:
         now = self._now
         found, places = now.ends(goal, goal)
