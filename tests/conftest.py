@@ -20,6 +20,12 @@ def pytest_addoption(parser):
     parser.addoption("--data", default=os.environ.get("WAYFOLD_DATA"), help="folder with the real maps and meshes")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory):
+    """A folder of the tests' own for what worlds keep on disk."""
+    os.environ["WAYFOLD_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture(scope="session")
 def data(request):
     """The folder of real data; tests that need it skip when it is not named."""

@@ -151,6 +151,14 @@ def test_a_draped_path_follows_the_ground_between_its_corners():
     assert np.hypot(*np.diff(draped[:, :2], axis=0).T).max() <= 0.5 + 1e-9
 
 
+def test_a_point_beside_the_map_is_told_the_nearest_place(opened):
+    for agent in (PERSON, SPIDER):
+        with pytest.raises(OffMapError, match=r"start .*nearest place that this agent can be at is \("):
+            opened.path((12.0, 10.0, 1.0), EAST, agent)
+        with pytest.raises(OffMapError, match=r"goal .*nearest place"):
+            opened.path(WEST, (12.0, 10.0, 1.0), agent)
+
+
 # --- edits -----------------------------------------------------------------------------------------------------------
 
 

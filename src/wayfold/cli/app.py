@@ -147,15 +147,22 @@ def info(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold path arena.map 3,10 40,22 --picture path.png[/]   |   "
+    "[cyan]wayfold path level.obj 1,2,0 40,22,3 --agent spider --explain[/]   |   "
     "[cyan]wayfold path graph.wayfold 17 4711 --json[/]   |   "
     "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]"
 )
 def path(
-    file: Annotated[Path, typer.Argument(help="A .map, .mesh or .wayfold file.")],
+    file: Annotated[Path, typer.Argument(help="A level (.obj, .bsp, ...), sample:NAME, .map, .mesh or .wayfold file.")],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
+    agent: Annotated[str | None, typer.Option(help="person (default), cart, spider or bird (levels).")] = None,
+    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up (levels).")] = None,
+    map_kind: Annotated[str | None, typer.Option("--map", help="navmesh, waypoints or sparse-grid (levels).")] = None,
+    accelerator: Annotated[str | None, typer.Option(help="hierarchy, subregions or none (levels).")] = None,
+    block: Annotated[list[str] | None, typer.Option(help="x0,y0,z0,x1,y1,z1 of a closed box (levels).")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say what plans and why (levels).")] = False,
     exact: Annotated[
-        bool, typer.Option("--exact", help="The shortest path: cells of a sparse grid, not its regions; floor plans.")
+        bool, typer.Option("--exact", help="The shortest path: levels, cells of a sparse grid, floor plans.")
     ] = False,
     smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
     budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
@@ -176,11 +183,13 @@ def path(
     json: Json = False,
 ) -> None:
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
+    from wayfold.cli.journey import Options
     from wayfold.cli.path import Settings, run
 
     terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
     settings = Settings(smooth, budget, partial, algorithm, motions, level, exact, terrain)
-    run(file, start, goal, settings, picture, json)
+    options = Options(agent, up, map_kind, accelerator, tuple(block or ()), explain)
+    run(file, start, goal, settings, options, picture, json)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
@@ -212,6 +221,23 @@ def papers(
     from wayfold.cli.papers import run
 
     run(data, paper, full, out, json, quiet)
+
+
+@bench_app.command(epilog="Example:  [cyan]wayfold bench world --agents 10000 --width 2339 --depth 2832[/]")
+def world(
+    agents: Annotated[int, typer.Option(min=1, help="How many go at once.")] = 10_000,
+    agent: Annotated[str, typer.Option(help="person, cart, spider or bird.")] = "person",
+    width: Annotated[float, typer.Option(min=60, max=6000, help="Of the generated city, metres.")] = 2339.0,
+    depth: Annotated[float, typer.Option(min=60, max=6000, help="The same.")] = 2832.0,
+    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
+    edits: Annotated[int, typer.Option(min=1, help="Boxes that are blocked and unblocked.")] = 20,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """A crowd in one city: single queries, batches, fields and edits beside each other."""
+    from wayfold.cli.bench import run_world
+
+    run_world((width, depth), agent, agents, rounds, edits, json, quiet)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench navmesh --data DIR --rounds 3 --json[/]")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from wayfold.bench import harness, navmesh, peers
+from wayfold.bench import harness, navmesh, peers, world
 from wayfold.cli._output import check_writable, print_facts, print_json, print_table, progress
+from wayfold.cli.journey import agent_named
 from wayfold.errors import ParameterError
 
 
@@ -61,6 +62,28 @@ def run_navmesh(data: Path, rounds: int, json: bool, quiet: bool) -> None:
         print_table(comparison.title, ("", "ms a query", "ratio"), rows)
         if comparison.facts:
             print_facts("lengths", comparison.facts)
+    print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
+
+
+def run_world(
+    size: tuple[float, float], agent: str, agents: int, rounds: int, edits: int, json: bool, quiet: bool
+) -> None:
+    """Measure a crowd in the generated city and report it."""
+    who = agent_named(agent)
+    with progress("bench", 2 + 7 * (rounds + 1) + edits, quiet) as step:
+        facts, comparisons = world.measure(size, who, agents, rounds=rounds, changes=edits, progress=step)
+    where = harness.machine()
+    if json:
+        parts = [comparison.as_dict() for comparison in comparisons]
+        print_json({"machine": asdict(where), "world": facts, "comparisons": parts})
+        return
+    print_facts(f"a generated city of {size[0]:g} x {size[1]:g} m, {agent}", facts)
+    for comparison in comparisons:
+        rows = [
+            (timing.name, f"{timing.median * 1e6:.1f}", f"{1 / timing.median:,.0f}", f"{1 / timing.ratio:.1f}x")
+            for timing in comparison.timings
+        ]
+        print_table(comparison.title, ("", "us each", "a second", "rate / one by one"), rows)
     print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
 
 

@@ -10,7 +10,7 @@ import typer
 
 from wayfold import load
 from wayfold.agent import parse_motions
-from wayfold.cli import waypoints
+from wayfold.cli import journey, waypoints
 from wayfold.cli._output import check_writable, parse_point, parse_weights, print_facts, print_json
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
@@ -59,10 +59,27 @@ _OPTIONS: dict[type, set[str]] = {
 }
 
 
-def run(file: File, start: str, goal: str, settings: Settings, picture: File | None, json: bool) -> None:
+def run(
+    file: File,
+    start: str,
+    goal: str,
+    settings: Settings,
+    level: journey.Options,
+    picture: File | None,
+    json: bool,
+) -> None:
     """Plan one path and report it."""
     if picture is not None:
         check_writable(picture, (".png", ".svg", ".pdf"))
+    if journey.is_level(file):
+        wrong = settings.given() - {"--exact"}
+        if wrong:
+            raise ParameterError(f"{', '.join(sorted(wrong))} is not for a level: build a map from {file} for that")
+        ends = parse_point(start, "START"), parse_point(goal, "GOAL")
+        journey.run(file, *ends, level, exact=settings.exact, smooth=settings.smooth, picture=picture, json=json)
+        return
+    if level.given():
+        raise ParameterError(f"{', '.join(sorted(level.given()))} is for level files such as .obj, not for {file}")
     world = _open(file)
     if type(world) not in _OPTIONS:
         raise ParameterError(f"{file} holds a {type(world).__name__}, on which this command cannot plan")

@@ -159,7 +159,10 @@ class Planner(ABC):
         """
         with self._reading():
             begin = time.perf_counter()
-            path = self._path(start, goal, bool(exact))
+            try:
+                path = self._path(start, goal, bool(exact))
+            except OffMapError as error:
+                raise self._hinted(error, start, goal) from None
             path.timings = {**path.timings, "total": time.perf_counter() - begin}
         return path
 
@@ -294,6 +297,19 @@ class Planner(ABC):
 
     def __repr__(self) -> str:
         return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"
+
+    def _hinted(self, error: OffMapError, start: ArrayLike, goal: ArrayLike) -> OffMapError:
+        """The error with the place that was perhaps meant."""
+        for name, point in (("start", start), ("goal", goal)):
+            if str(error).startswith(name):
+                where = self._points(point, name)[0]
+                try:
+                    place = self._nearest(where)
+                except OffMapError:
+                    return error
+                shown = ", ".join(f"{value:.5g}" for value in place)
+                return OffMapError(f"{error}; the nearest place that this agent can be at is ({shown})")
+        return error
 
     def _points(self, points: ArrayLike, name: str) -> Points:
         """One point or many as (q, 3); those without a height get what stands for any on this map."""

@@ -1,0 +1,121 @@
+"""`wayfold path` on a level file: a `World`, one of its agents, and what is blocked."""
+
+from __future__ import annotations
+
+from pathlib import Path as File
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import typer
+
+from wayfold.agent import CHARACTERS, Agent
+from wayfold.cli._output import print_facts, print_json, progress
+from wayfold.errors import ParameterError
+from wayfold.path import Path
+from wayfold.world import Box, Planner, World
+
+LEVELS = (".obj", ".glb", ".gltf", ".stl", ".ply", ".bsp", ".json", ".cityjson", ".3dmap", ".geojson", ".gz", ".xz")
+
+
+class Options(NamedTuple):
+    """Options of the command that are for levels only, as they were given."""
+
+    agent: str | None
+    up: Literal["y", "z"] | None
+    map: str | None
+    accelerator: str | None
+    blocks: tuple[str, ...]
+    explain: bool
+
+    def given(self) -> set[str]:
+        """Names of those that were given."""
+        names = ("agent", "up", "map", "accelerator", "block", "explain")
+        return {f"--{name}" for name, value in zip(names, self, strict=True) if value}
+
+
+def is_level(file: File) -> bool:
+    """Whether a file is a level that a world is opened from."""
+    return file.name.lower().endswith(LEVELS) or str(file).startswith("sample:")
+
+
+def agent_named(name: str | None) -> Agent:
+    """One of the characters by name."""
+    if name is not None and name not in CHARACTERS:
+        raise ParameterError(f"unknown agent {name!r}: choose from {', '.join(CHARACTERS)}")
+    return CHARACTERS[name or "person"]
+
+
+def parse_block(text: str) -> Box:
+    """A box from "x0,y0,z0,x1,y1,z1"."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 6:
+        raise ParameterError(f"--block must be x0,y0,z0,x1,y1,z1, not {text!r}")
+    return Box(numbers[:3], numbers[3:])
+
+
+def run(
+    file: File,
+    start: Any,
+    goal: Any,
+    options: Options,
+    *,
+    exact: bool,
+    smooth: bool,
+    picture: File | None,
+    json: bool,
+) -> None:
+    """Open the level, plan one path and report it."""
+    agent = agent_named(options.agent)
+    shapes = [parse_block(text) for text in options.blocks]
+    world = World.open(str(file), up=options.up)
+    with progress("building", None, json) as step:
+        planner = world.planner(
+            agent,
+            map=options.map or "auto",
+            accelerator=options.accelerator or "auto",
+            progress=lambda what, done, total: step(f"{what}, {done} of {total}"),
+        )
+    for shape in shapes:
+        world.block(shape)
+    planner.path(start, goal)  # compiles, so that the time below is that of a query
+    path = planner.path(start, goal, exact=exact)
+    took = path.timings["total"]
+    if smooth and path and planner.map_name != "navmesh":
+        path = path.smooth()
+    if picture is not None:
+        _draw(world, planner, path, picture)
+    facts = {
+        "status": path.status.name,
+        "agent": options.agent or "person",
+        "map": f"{planner.map_name} + {planner.accelerator_name}",
+        "length": path.length,
+        "cost": path.cost,
+        "expanded": path.expanded,
+        "ms": 1e3 * took,
+    }
+    if json:
+        print_json({**facts, "points": path.points, "explain": planner.explain().splitlines()})
+    else:
+        print_facts(f"{file}: {_text(start)} to {_text(goal)}", facts)
+        if options.explain:
+            print(planner.explain())
+    if not path:
+        raise typer.Exit(1)
+
+
+def _draw(world: World, planner: Planner, path: Path, picture: File) -> None:
+    from wayfold.view import oblique, pictures
+
+    if world.mesh is None:
+        pictures.save(pictures.draw_path(planner.map, path), picture)
+        return
+    draped = Path(path.status, planner.drape(path), cost=path.cost) if path else path
+    solids = [shape.mesh() for shape in world.blocks]
+    pictures.save(oblique.draw_characters(world.mesh, {world.name: draped}, solids=solids), picture)
+
+
+def _text(point: Any) -> str:
+    return ",".join(f"{value:g}" for value in np.asarray(point))

@@ -1,0 +1,81 @@
+"""`wayfold path` on level files, and the benchmark of a crowd."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.test_cli import wayfold
+from tests.world.levels import courtyard
+from wayfold import formats
+
+WEST, EAST = "3,5,0", "21,5,0"
+
+
+@pytest.fixture
+def level(tmp_path):
+    file = tmp_path / "courtyard.obj"
+    formats.save_mesh(courtyard(), file)
+    return file
+
+
+def test_a_level_is_opened_for_whoever_is_named(level, tmp_path):
+    lengths = {}
+    for agent in ("person", "cart", "spider"):
+        result = wayfold("path", level, WEST, EAST, "--agent", agent, "--json")
+        assert result.returncode == 0, result.stderr
+        facts = json.loads(result.stdout)
+        assert facts["status"] == "FOUND"
+        lengths[agent] = facts["length"]
+    assert lengths["person"] <= lengths["cart"]
+    picture = tmp_path / "path.png"
+    result = wayfold("path", level, WEST, EAST, "--explain", "--exact", "--picture", picture)
+    assert "navmesh + hierarchy" in result.stdout
+    assert "it walks and nothing else" in result.stdout
+    assert picture.stat().st_size > 1000
+
+
+def test_a_blocked_box_moves_the_path_and_two_end_it(level):
+    plain = json.loads(wayfold("path", level, WEST, EAST, "--json").stdout)
+    wide, narrow = "11,2.5,-1,13,7.5,5", "11,13,-1,13,16,5"
+    around = json.loads(wayfold("path", level, WEST, EAST, "--block", wide, "--json").stdout)
+    assert around["length"] > plain["length"] + 1
+    shut = wayfold("path", level, WEST, EAST, "--block", wide, "--block", narrow)
+    assert shut.returncode == 1
+    assert "UNREACHABLE" in shut.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((WEST, "300,0,0"), "goal (300, 0, 0) is not on the navigation mesh"),
+        ((WEST, EAST, "--agent", "dog"), "person, cart, spider, bird"),
+        ((WEST, EAST, "--block", "1,2,3"), "x0,y0,z0,x1,y1,z1"),
+        ((WEST, EAST, "--map", "terrain"), "choose from navmesh, waypoints, sparse-grid"),
+        ((WEST, EAST, "--budget", "5"), "--budget is not for a level"),
+        (("here", EAST), "START"),
+    ],
+)
+def test_wrong_journeys_get_a_sentence(level, arguments, words):
+    result = wayfold("path", level, *arguments)
+    assert result.returncode == 2
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_options_of_levels_are_not_for_maps(tmp_path):
+    file = tmp_path / "arena.map"
+    file.write_text("type octile\nheight 1\nwidth 2\nmap\n..\n")
+    result = wayfold("path", file, "0,0", "1,0", "--agent", "bird")
+    assert result.returncode == 2
+    assert "--agent is for level files" in result.stderr
+
+
+def test_the_bench_of_a_crowd_reports_rates_and_checks_answers():
+    arguments = ("--width", "120", "--depth", "120", "--agents", "200", "--rounds", "1", "--edits", "2", "--json")
+    result = wayfold("bench", "world", *arguments)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert [len(part["rows"]) for part in report["comparisons"]] == [4, 3]
+    assert report["world"]["block_ms"] > 0
