@@ -5,12 +5,12 @@ BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
 
-.PHONY: demo test test-data bench fmt clean
+.PHONY: demo test test-data bench docs pictures fmt clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Wayfold needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,peers]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,peers]'
 	@touch $@
 
 demo: $(VENV)/installed
@@ -22,6 +22,7 @@ test: $(VENV)/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "kernels and not data and not long" -n $(JOBS) --dist loadfile
 	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
 
@@ -32,6 +33,14 @@ test-data: $(VENV)/installed
 bench: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make bench DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
 	$(BIN)/wayfold bench peers --data "$(DATA)"
+
+# The pages, in out/site; open out/site/index.html.
+docs: $(VENV)/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Draws docs/images again; levels only with DATA=DIR.
+pictures: $(VENV)/installed
+	$(BIN)/python docs/pictures.py $(if $(DATA),--data "$(DATA)")
 
 fmt: $(VENV)/installed
 	$(BIN)/ruff check --fix .

@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
+import math
 import runpy
 from pathlib import Path
+
+import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-def test_a_person_walks_around_a_spider_climbs_over_and_a_bird_flies_to_the_window(tmp_path):
+def run(name, *arguments, **settings):
+    return runpy.run_path(str(EXAMPLES / name))["main"](*arguments, **settings)
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.name)
+def test_an_example_is_short_says_how_to_run_it_and_is_tested(file):
+    text = file.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 60
+    assert f"python examples/{file.name}" in text
+    assert f'run("{file.name}"' in Path(__file__).read_text(encoding="utf-8")
+
+
+def test_a_person_walks_around_a_spider_climbs_over_and_a_bird_flies_to_the_window(tmp_path, capsys):
     picture = tmp_path / "window.png"
-    paths = runpy.run_path(str(EXAMPLES / "window.py"))["main"](picture)
+    paths = run("window.py", picture)
     assert all(path.found for path in paths.values())
     assert paths["person"].length > paths["spider"].length > paths["bird"].length
     assert picture.stat().st_size > 1000
+    assert "spider" in capsys.readouterr().out
+
+
+def test_the_way_through_the_town_follows_the_bridge_and_the_doors(tmp_path, capsys):
+    picture = tmp_path / "town.png"
+    whole, raised, one_door, no_door, door, lowered = run("changing_grid.py", picture, width=80, height=50)
+    assert whole < raised < one_door < no_door == math.inf
+    assert whole == lowered < door < math.inf
+    assert picture.stat().st_size > 1000
+    assert "no way" in capsys.readouterr().out
+
+
+def test_refined_routes_over_hills_are_the_cheapest(tmp_path, capsys):
+    picture = tmp_path / "hills.png"
+    costs = run("off_road.py", picture, size=20)
+    assert costs["refined"] < costs["dual-extra"] < math.inf
+    assert costs["refined"] < costs["dual"] < math.inf
+    assert picture.stat().st_size > 1000
+    assert "km of road" in capsys.readouterr().out
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", ["honolulu_tile.npz", "0ad/acropolis_bay_2p.npz"])
+def test_refined_routes_over_real_terrain_are_the_cheapest(file, data):
+    costs = run("off_road.py", None, str(data / "terrain" / file))
+    assert costs["refined"] < min(costs["dual"], costs["dual-extra"]) < math.inf
