@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import runpy
 import shutil
 import time
@@ -120,6 +121,37 @@ def the_icon() -> Figure:
     axes.plot([3], [3], "s", color="#d1495b", markersize=6)
     axes.set_xlim(-0.6, 3.6)
     axes.set_ylim(-0.6, 3.6)
+    return figure
+
+
+def first_blocks(page: str, count: int) -> dict[str, Any]:
+    """The names that the first Python blocks of a page make: what it shows is what is drawn."""
+    names: dict[str, Any] = {}
+    for code in re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)[
+        :count
+    ]:
+        exec(code, names)
+    return names
+
+
+@picture("tutorial_path.png")
+def the_tutorial() -> Figure:
+    page = first_blocks("tutorial.md", 3)
+    figure, axes = pictures.new_figure(100, 100)
+    pictures.draw_mesh(axes, page["world"].mesh)
+    page["path"].plot(axes)
+    return figure
+
+
+@picture("walls.png")
+def the_walls() -> Figure:
+    page = first_blocks("how-to/walls.md", 1)
+    world, ends = page["world"], (page["start"], page["goal"])
+    figure, axes = pictures.new_figure(24, 16, longest=7.0)
+    pictures.draw_polygons(axes, world.planner(page["body"]).map)
+    for agent, colour in ((page["body"], pictures.ROUTE), (page["comfort"], "#1f6f8b")):
+        world.path(*ends, agent, exact=True).plot(axes, color=colour, label=f"radius {agent.radius} m")
+    axes.legend(loc="upper left")
     return figure
 
 

@@ -11,6 +11,12 @@ import pytest
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+@pytest.fixture(autouse=True)
+def _nothing_kept(tmp_path, monkeypatch):
+    """Worlds are built here, not taken from the user's cache."""
+    monkeypatch.setenv("WAYFOLD_CACHE", str(tmp_path / "cache"))
+
+
 def run(name, *arguments, **settings):
     return runpy.run_path(str(EXAMPLES / name))["main"](*arguments, **settings)
 
@@ -48,6 +54,38 @@ def test_refined_routes_over_hills_are_the_cheapest(tmp_path, capsys):
     assert costs["refined"] < costs["dual"] < math.inf
     assert picture.stat().st_size > 1000
     assert "km of road" in capsys.readouterr().out
+
+
+def test_guards_walk_around_a_closed_door(tmp_path, capsys):
+    picture = tmp_path / "level.png"
+    leg, around = run("game_level.py", picture)
+    assert 0 < leg < around
+    assert picture.stat().st_size > 1000
+    assert "a door closes" in capsys.readouterr().out
+
+
+def test_a_drone_flies_straighter_than_a_person_walks_and_around_closed_airspace(tmp_path, capsys):
+    picture = tmp_path / "drone.png"
+    lengths = run("drone.py", picture, size=80.0)
+    assert lengths["drone"] < lengths["person"]
+    assert lengths["drone"] < lengths["drone, airspace closed"] < math.inf
+    assert picture.stat().st_size > 1000
+    assert "airspace closed" in capsys.readouterr().out
+
+
+def test_a_crowd_walks_farther_when_its_street_is_closed(tmp_path, capsys):
+    picture = tmp_path / "crowd.png"
+    before, after = run("crowd.py", picture, size=80.0, people=100)
+    assert 0 < before < after
+    assert picture.stat().st_size > 1000
+    assert "that street is closed" in capsys.readouterr().out
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("file", ["aggressor.bsp", "oa_dm1.bsp"])
+def test_guards_walk_through_a_level_of_quake(file, data):
+    leg, _ = run("game_level.py", None, str(data / "quake" / file))
+    assert 0 < leg < math.inf
 
 
 @pytest.mark.data
