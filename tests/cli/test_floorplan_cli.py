@@ -8,6 +8,7 @@ import pytest
 from tests.cli.test_cli import wayfold
 from wayfold import load
 from wayfold.bench import decomposition as bench
+from wayfold.bench.real_data import RealData
 from wayfold.floorplan import METHODS, FloorPlan
 
 MAP = "type octile\nheight 3\nwidth 5\nmap\n.....\n.TTT.\n.....\n"
@@ -80,6 +81,6 @@ def test_repeated_measures_find_a_difference_only_where_there_is_one():
 
 @pytest.mark.data
 def test_the_paper_s_table_is_measured_on_real_levels(data):
-    report = bench.run(data, quick=True)
-    assert {row.method for row in report.rows} == set(METHODS)
-    assert len(report.distances["deaccon"]) >= 5 * 40
+    found = bench.run(RealData(data), full=False, progress=lambda what: None)
+    assert {row["method"] for row in found["rows"]} == set(METHODS)
+    assert len(found["distances"]["deaccon"]) >= 5 * 40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,12 @@ from shapely import affinity
 from wayfold import formats, samples
 from wayfold.agent import Agent
 from wayfold.bench.harness import WrongAnswerError
+from wayfold.bench.real_data import RealData
+from wayfold.bench.tables.decomposition import PAPER
 from wayfold.errors import ParameterError
 from wayfold.floorplan import METHODS, Decomposition, FloorPlan, ground_planes
 from wayfold.geometry import Mesh
 from wayfold.grid import DenseGrid
-
-PAPER = {
-    "deaccon": {"distance": 442.7, "turns": 4.12, "coverage": 1.00, "regions": 73},
-    "space-filling": {"distance": 505.3, "turns": 3.97, "coverage": 0.90, "regions": 28},
-    "hertel-mehlhorn": {"distance": 497.4, "turns": 5.2, "coverage": 1.00, "regions": 42},
-}
-"""Table 1, and the regions of the level Lakes from the text."""
 
 _PLAYER = Agent(radius=15, height=56, climb=18, slope=45.5)  # Quake units
 _TURN = np.cos(np.radians(1.0))
@@ -72,45 +68,25 @@ class Report:
     scaling: list[dict[str, float]] = field(default_factory=list)
     tests: dict[str, Any] = field(default_factory=dict)
 
-    def exceptions(self) -> list[str]:
-        """Where DEACCON is not ahead: what it needs more of than which rival, and how many regions each crosses."""
-        found = []
-        by_level: dict[str, dict[str, Row]] = {}
-        for row in self.rows:
-            by_level.setdefault(row.level, {})[row.method] = row
-        for level, rows in by_level.items():
-            mine = rows["deaccon"]
-            for method, what in (("space-filling", "distance"), ("hertel-mehlhorn", "distance"), (METHODS[2], "turns")):
-                other = rows[method]
-                ours, theirs = getattr(mine, what), getattr(other, what)
-                if ours > theirs * (1.0 + 1e-9):
-                    found.append(
-                        f"{level}: {what} {ours:.4g} against {theirs:.4g} by {method}; "
-                        f"{mine.crossed:.1f} of {mine.regions} regions crossed against "
-                        f"{other.crossed:.1f} of {other.regions}"
-                    )
-        return found
 
-    def as_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {"paper": PAPER, **asdict(self), "exceptions": self.exceptions()}
-
-
-def levels(data: Path, quick: bool) -> dict[str, Callable[[], FloorPlan]]:
+def levels(data: RealData, full: bool) -> dict[str, Callable[[], FloorPlan]]:
     """The levels by name: slices of Quake levels, streets, a dungeon, rooms, an open place with buildings."""
-    chosen: dict[str, Callable[[], FloorPlan]] = {
-        "Quake aggressor": lambda: quake_slice(data / "quake" / "aggressor.bsp"),
-        "Quake oa_dm1": lambda: quake_slice(data / "quake" / "oa_dm1.bsp"),
-        "streets Berlin 256": lambda: FloorPlan.from_movingai(data / "movingai/cities/Berlin_0_256.map", simplify=1.0),
-        "dungeon den501d": lambda: FloorPlan.from_movingai(data / "movingai/dao/den501d.map"),
+    real: dict[str, tuple[str, Callable[..., FloorPlan]]] = {
+        "Quake aggressor": ("quake/aggressor.bsp", quake_slice),
+        "Quake oa_dm1": ("quake/oa_dm1.bsp", quake_slice),
+        "streets Berlin 256": ("movingai/cities/Berlin_0_256.map", partial(FloorPlan.from_movingai, simplify=1.0)),
+        "dungeon den501d": ("movingai/dao/den501d.map", FloorPlan.from_movingai),
+    }
+    made: dict[str, Callable[[], FloorPlan]] = {
         "rooms": lambda: from_sample(samples.rooms(1)),
         "open place": lambda: scattered(60, seed=4),
     }
-    if not quick:
-        chosen["Quake czest1dm"] = lambda: quake_slice(data / "quake" / "czest1dm.bsp")
-        chosen["streets London 512"] = lambda: FloorPlan.from_movingai(data / "movingai/cities/London_0_512.map")
-        chosen["maze"] = lambda: from_sample(samples.maze(seed=1))
-    return chosen
+    if full:
+        real["Quake czest1dm"] = ("quake/czest1dm.bsp", quake_slice)
+        real["streets London 512"] = ("movingai/cities/London_0_512.map", FloorPlan.from_movingai)
+        made["maze"] = lambda: from_sample(samples.maze(seed=1))
+    found = {name: (data.file(file, f"the level {name}"), read) for name, (file, read) in real.items()}
+    return {name: partial(read, file) for name, (file, read) in found.items() if file is not None} | made
 
 
 def from_sample(plan: samples.Plan) -> FloorPlan:
@@ -120,8 +96,6 @@ def from_sample(plan: samples.Plan) -> FloorPlan:
 
 def quake_slice(file: Path) -> FloorPlan:
     """The slice of a level at the ground plane with the largest place that can be walked without leaving it."""
-    if not file.is_file():
-        raise ParameterError(f"no such file: {file}")
     mesh = formats.load_bsp(file).mesh
     assert mesh.materials is not None
     ground = Mesh(mesh.vertices, mesh.triangles[mesh.materials != mesh.material_names.index("sky")])
@@ -246,12 +220,12 @@ def check_flood_fill(cut: Decomposition) -> None:
         raise WrongAnswerError("the decomposition connects other cells than a flood fill")
 
 
-def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], None] = lambda _: None) -> Report:
+def run(data: RealData, *, full: bool, progress: Callable[[str], None], count: int = 40) -> dict[str, Any]:
     """Measure all levels: decompositions, `count` routes each, tests of the differences, time against obstacles."""
     report = Report()
     for method in METHODS:
         scattered(3, seed=0).decompose(method)  # compiles, and loads what triangulates
-    for name, make in levels(data, quick).items():
+    for name, make in levels(data, full).items():
         progress(name)
         plan = make()
         _ = plan.free
@@ -296,7 +270,7 @@ def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], N
             )
     figures = {"distance": report.distances, "turns": report.turns, "distance / shortest": report.excess}
     report.tests = {name: repeated_measures(values) for name, values in figures.items()}
-    for obstacles in (10, 100, 1000) if quick else (10, 30, 100, 300, 1000, 3000, 10_000):
+    for obstacles in (10, 30, 100, 300, 1000, 3000, 10_000) if full else (10, 100, 1000):
         progress(f"{obstacles} obstacles")
         plan = scattered(obstacles, seed=7)
         _ = plan.free
@@ -307,4 +281,4 @@ def run(data: Path, *, quick: bool, count: int = 40, progress: Callable[[str], N
             row[method] = time.perf_counter() - begin
             row[f"{method} regions"] = cut.num_regions
         report.scaling.append(row)
-    return report
+    return asdict(report)

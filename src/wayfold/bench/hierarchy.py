@@ -18,12 +18,12 @@ from wayfold.agent import Agent
 from wayfold.bench import exact_hierarchy, peers
 from wayfold.bench.exact_hierarchy import Effort, each
 from wayfold.bench.harness import WrongAnswerError
+from wayfold.bench.real_data import RealData
 from wayfold.formats import load_bsp
 from wayfold.hierarchy import Hierarchy
 from wayfold.hierarchy.query import PHASES
 from wayfold.navmesh import NavMesh
 
-PAPER_STATEMENT = "5 to 6 times faster than A* in big worlds (City Colony, 2,615 nodes: 0.142 ms at level 2, merge 5)"
 QUAKE_LEVEL = "czest1dm"
 _PLAYER = Agent(radius=15, height=56, climb=18, slope=45.5)  # Quake units
 _SAME = 1e-6
@@ -38,16 +38,16 @@ FULL = Effort(
 )
 
 
-def run(data: Path, *, full: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+def run(data: RealData, *, full: bool, progress: Progress) -> dict[str, Any]:
     """Measure everything.
 
     Parameters
     ----------
-    data : folder of real maps
+    data : RealData
     full : bool
         All merge factors from 2 to 14, 10,000 random pairs, a batch of 100,000 queries and all large Dragon Age maps;
         otherwise a tenth of that.
-    progress : callable, optional
+    progress : callable
         Called with what comes next.
 
     Returns
@@ -57,30 +57,35 @@ def run(data: Path, *, full: bool = False, progress: Progress | None = None) -> 
         (graphs from ten nodes on).
     """
     effort = FULL if full else QUICK
-    tell = progress or (lambda _: None)
-    city = peers.city(data)
-    tasks = [
-        (city, "city navmesh"),
-        (quake(data, effort.paper_queries), f"Quake navmesh {QUAKE_LEVEL}"),
-        (peers.dao(data, "orz900d", effort.paper_queries), "Dragon Age map orz900d"),
-    ]
-    report: dict[str, Any] = {"statement": PAPER_STATEMENT, "paper": [], "dao": []}
+    city = level = maze = None
+    if data.file("city/city_cs03_t48_graph.npz", "the city navmesh") and data.file("city/pairs100.txt", "its pairs"):
+        assert data.folder is not None
+        city = peers.city(data.folder)
+    if file := data.file(f"quake/{QUAKE_LEVEL}.bsp", f"the navmesh of the Quake level {QUAKE_LEVEL}"):
+        level = quake(file, effort.paper_queries)
+    maps = data.find("movingai/dao/*.map", "exact paths on large Dragon Age maps")
+    if data.file("movingai/dao/orz900d.map", "the paper's levels on the Dragon Age map orz900d"):
+        maze = peers.dao(maps[0].parents[2], "orz900d", effort.paper_queries)
+    tasks = ((city, "city navmesh"), (level, f"Quake navmesh {QUAKE_LEVEL}"), (maze, "Dragon Age map orz900d"))
+    report: dict[str, Any] = {"paper": [], "dao": [], "exact": None}
     for task, name in tasks:
-        tell(f"the paper's levels, {name}")
-        report["paper"].append(paper_levels(task, name, effort))
-    tell("exact, city navmesh")
-    report["exact"] = exact_hierarchy.exact(city, effort)
-    for file in exact_hierarchy.large_maps(data, effort.maps):
-        tell(f"exact, {file.stem}")
+        if task is not None:
+            progress(f"the paper's levels, {name}")
+            report["paper"].append(paper_levels(task, name, effort))
+    if city is not None:
+        progress("exact, city navmesh")
+        report["exact"] = exact_hierarchy.exact(city, effort)
+    for file in exact_hierarchy.large_maps(maps, effort.maps):
+        progress(f"exact, {file.stem}")
         report["dao"].append(exact_hierarchy.dao(file))
-    tell("small graphs")
+    progress("small graphs")
     report["small"] = exact_hierarchy.small_graphs(effort.small_rounds)
     return report
 
 
-def quake(data: Path, queries: int) -> peers.Task:
+def quake(file: Path, queries: int) -> peers.Task:
     """The navigation mesh of a Quake level as a graph, with pairs in its largest component."""
-    mesh = load_bsp(data / f"quake/{QUAKE_LEVEL}.bsp").mesh
+    mesh = load_bsp(file).mesh
     graph = NavMesh.build(mesh, _PLAYER, cell_size=4.0, cell_height=2.0).graph
     starts, goals = exact_hierarchy.random_pairs(graph, queries, seed=0)
     return peers.Task(f"Quake level {QUAKE_LEVEL}", graph, starts, goals)

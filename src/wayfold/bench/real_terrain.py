@@ -45,11 +45,8 @@ LAND_COVER = {
 """Weights of the land cover of the real terrain: what a walker may think of it."""
 
 
-def scale(data: File, queries: int, progress: Callable[[str], None]) -> list[Row]:
+def scale(file: File, queries: int, progress: Callable[[str], None]) -> list[Row]:
     """The middle of the real terrain, ever more of it: preparation and query times."""
-    file = data / TILE
-    if not file.is_file():
-        return []
     rows = []
     for part in (0.125, 0.25, 0.5, 0.75, 1.0):
         progress(f"real terrain, {part:g} of each side")
@@ -97,12 +94,10 @@ def prepare(mesh: Mesh) -> tuple[Terrain, float]:
     return terrain, time.perf_counter() - begin
 
 
-def alone(data: File) -> Row | None:
+def alone(file: File) -> Row:
     """Preparation of the whole terrain in a process of its own: seconds and peak memory with one query of each kind."""
-    if not (data / TILE).is_file():
-        return None
     done = subprocess.run(
-        [sys.executable, "-m", "wayfold.bench.real_terrain", str(data / TILE)],
+        [sys.executable, "-m", "wayfold.bench.real_terrain", str(file)],
         check=True,
         capture_output=True,
         text=True,

@@ -13,46 +13,45 @@ from numpy.typing import NDArray
 
 from wayfold.bench import _grid_options, _levels
 from wayfold.bench.harness import WrongAnswerError
+from wayfold.bench.real_data import RealData
+from wayfold.bench.tables.sparse_grid import EDITS, WAYS
 from wayfold.formats import Scenarios, load_map, load_scen
 from wayfold.grid import DenseGrid, SparseGrid, _kernels, _sparse_kernels, _warm
 
 SECTORS = (8, 12, 16)
-WAYS = ("naive", "smart", "1-bit", "8-bit")
-MEMORY = {"average": 93_064, "maximum": 519_292}
-TABLE_1 = {8: (1.60, 1.27, 1.13, 0.80), 12: (1.53, 1.13, 0.93, 0.73), 16: (1.53, 1.13, 0.87, 0.67)}
-TABLE_2 = {8: (0.081, 0.263, 0.059, 0.129), 12: (0.120, 0.624, 0.076, 0.162), 16: (0.172, 0.804, 0.100, 0.207)}
 _STRIP = 99
 
 Step = Callable[[str], None]
 
 
-def run(data: Path, *, full: bool, progress: Step) -> dict[str, Any]:
-    """Measure everything; `full` takes all 156 maps and more queries, otherwise every tenth map."""
-    files = sorted((data / "movingai" / "dao").glob("*.map"))
-    if not files:
-        raise WrongAnswerError(f"there are no maps in {data / 'movingai' / 'dao'}")
+def run(data: RealData, *, full: bool, progress: Step) -> dict[str, Any]:
+    """Measure everything; `full` takes all maps and more queries, otherwise every tenth map."""
+    files = data.find("movingai/dao/*.map", "memory, Tables 1 and 2, planning and options on Dragon Age maps")
     some = files if full else files[::10]
     progress("compiling")
     _warm.warm()
     return {
         "maps": len(files),
-        "memory": memory(files, progress),
-        "table_1": [successors(some, size, progress) for size in SECTORS],
-        "table_2": [edits(some, size, progress) for size in SECTORS],
-        "planning": planning(some, 20 if full else 8, progress),
-        "options": _grid_options.options(some if full else some[::4], strip, progress),
+        "memory": memory(files, progress) if files else [],
+        "table_1": [successors(some, size, progress) for size in SECTORS] if files else [],
+        "table_2": [edits(some, size, progress) for size in SECTORS] if files else [],
+        "planning": planning(some, 20 if full else 8, progress) if files else None,
+        "options": _grid_options.options(some if full else some[::4], strip, progress) if files else [],
         "levels": levels(data, full, progress),
         "large": large(16_384 if full else 2_048, progress),
     }
 
 
-def levels(data: Path, full: bool, progress: Step) -> list[dict[str, Any]]:
+def levels(data: RealData, full: bool, progress: Step) -> list[dict[str, Any]]:
     """Real 3D: the samples of Recast and all Quake levels (only the smaller ones unless `full`)."""
     found = []
     for name in ("nav_test", "dungeon"):
         progress(f"level {name}")
-        found.append(_levels.recast_facts(data / "recast" / f"{name}.obj"))
-    for file in _levels.level_files(data):
+        sample = data.file(f"recast/{name}.obj", f"the level {name}")
+        if sample is not None:
+            found.append(_levels.recast_facts(sample))
+    quake = data.find("quake/*.bsp", "Quake levels")
+    for file in _levels.level_files(quake[0].parents[1]) if quake else []:
         if full or file.stat().st_size < 1 << 21:
             progress(f"level {file.name}")
             found.append(_levels.level_facts(file))
@@ -121,7 +120,6 @@ def successors(files: list[Path], size: int, progress: Step, rounds: int = 5) ->
         "sector": size,
         "regular_ns": float(np.median(seconds[1:, 0]) / cells * 1e9),
         "ratios": dict(zip(WAYS, ratios.tolist(), strict=True)),
-        "paper": dict(zip(WAYS, TABLE_1[size], strict=True)),
     }
 
 
@@ -155,12 +153,10 @@ def edits(files: list[Path], size: int, progress: Step, repeats: int = 7) -> dic
                 raise WrongAnswerError(f"{file.stem} is not as it was after its cells were cut and added again")
         cut.append(1e3 * min(pair[0] for pair in times))
         add.append(1e3 * min(pair[1] for pair in times))
-    names = ("average_cut", "maximum_cut", "average_add", "maximum_add")
     ours = (float(np.mean(cut)), max(cut), float(np.mean(add)), max(add))
     return {
         "sector": size,
-        "ours": dict(zip(names, ours, strict=True)),
-        "paper": dict(zip(names, TABLE_2[size], strict=True)),
+        "ours": dict(zip(EDITS, ours, strict=True)),
     }
 
 

@@ -6,7 +6,7 @@ import os
 import resource
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from wayfold import samples
 from wayfold._check import whole
 from wayfold.agent import Agent, Motion
 from wayfold.bench.harness import WrongAnswerError
+from wayfold.bench.real_data import RealData
 from wayfold.formats import load_bsp, load_map3d, load_mesh, load_scen3d
 from wayfold.geometry import Mesh
 from wayfold.subregions import COSTS, SubregionGraph
@@ -33,60 +34,46 @@ SETS = {
     "S+A+V": Motion.SURFACE | Motion.ADHESIVE | Motion.VOLUMETRIC,
 }
 CITIES = {"small": (489.0, 511.0), "large": (2339.0, 2832.0)}
-# Subregions, connections (averages of Table 1), then length ratio and speed-up with fixed costs (Table 3).
-PAPER = {
-    "small": {
-        "S": (2097.7, 1073.5, 106.3, 1.86, 14.09),
-        "S+A": (651.3, 855.7, 114.3, 2.87, 88.31),
-        "S+V": (1009.7, 1761.0, 106.5, 4.21, 233.90),
-        "S+A+V": (705.5, 1501.0, 106.7, 4.88, 214.84),
-    },
-    "large": {
-        "S": (22826.3, 18952.3, 105.0, 1.77, 19.24),
-        "S+A": (14049.5, 33567.4, 111.1, 4.38, 76.31),
-        "S+V": (31570.3, 116571.0, 107.8, 8.09, 230.62),
-        "S+A+V": (26374.2, 111431.0, 107.3, 6.88, 218.0),
-    },
-}
 
 
-def run(data: Path, *, full: bool, progress: Step) -> dict[str, Any]:
+def run(data: RealData, *, full: bool, progress: Step) -> dict[str, Any]:
     """Measure everything; `full` takes the large city too, and as many orders and pairs as the paper."""
     orders, pairs = (100, 400) if full else (10, 60)
     report: dict[str, Any] = {"cities": {}, "places": [], "voxels": []}
     for name in ("small", "large") if full else ("small",):
         progress(f"{name} city")
         mesh = samples.city(CITIES[name], 0)
-        report["cities"][name] = city(mesh, PAPER[name], orders, pairs, progress)
+        report["cities"][name] = city(mesh, orders, pairs, progress)
     for title, mesh, agent, size in places(data):
         progress(title)
         report["places"].append(place(title, mesh, agent, size, pairs // 4))
-    files = sorted((data / "movingai" / "warframe").glob("*.3dmap"))
+    files = data.find("movingai/warframe/*.3dmap", "flying in voxel maps")
     for file in files if full else files[:2]:
         progress(file.name)
         report["voxels"].append(voxels(file, 100 if full else 30))
     return report
 
 
-def places(data: Path) -> list[tuple[str, Mesh, Agent, float]]:
+def places(data: RealData) -> Iterator[tuple[str, Mesh, Agent, float]]:
     """Real places with an agent and a region size that suit them."""
     quake = Agent(radius=15.0, height=56.0, climb=18.0, slope=45.57, motions=Motion.SURFACE)
-    return [
-        ("nav_test", load_mesh(data / "recast" / "nav_test.obj", "y"), Agent(0.6, 2.0, 0.9, 45.0), 20.0),
-        ("oa_dm1", load_bsp(data / "quake" / "oa_dm1.bsp").mesh, quake, 1024.0),
-        ("delft", load_mesh(data / "city" / "delft.city.json"), Agent(), 50.0),
-    ]
+    if file := data.file("recast/nav_test.obj", "the place nav_test"):
+        yield "nav_test", load_mesh(file, "y"), Agent(0.6, 2.0, 0.9, 45.0), 20.0
+    if file := data.file("quake/oa_dm1.bsp", "the place oa_dm1"):
+        yield "oa_dm1", load_bsp(file).mesh, quake, 1024.0
+    if file := data.file("city/delft.city.json", "the place delft"):
+        yield "delft", load_mesh(file), Agent(), 50.0
 
 
-def city(mesh: Mesh, paper: dict[str, Any], orders: int, count: int, progress: Step) -> dict[str, Any]:
+def city(mesh: Mesh, orders: int, count: int, progress: Step) -> dict[str, Any]:
     """One city: building it, and all that is measured over it."""
     begin = time.perf_counter()
     waypoints = WaypointGraph.build(mesh, Agent())
     built = {"triangles": len(mesh), "build_seconds": time.perf_counter() - begin, "stages": waypoints.timings}
-    return built | measure(waypoints, paper, orders, count, progress)
+    return built | measure(waypoints, orders, count, progress)
 
 
-def measure(waypoints: WaypointGraph, paper: dict[str, Any], orders: int, count: int, progress: Step) -> dict[str, Any]:
+def measure(waypoints: WaypointGraph, orders: int, count: int, progress: Step) -> dict[str, Any]:
     """Table 1, Tables 2 and 3, exact planning, repair and the check against the triangles."""
     report: dict[str, Any] = {
         "regions": waypoints.layout.shape,
@@ -102,7 +89,7 @@ def measure(waypoints: WaypointGraph, paper: dict[str, Any], orders: int, count:
         took = time.perf_counter() - begin
         graphs.append(subregions)
         row = sizes(waypoints, motions, orders)
-        row |= {"seconds": took, "paper": paper[name], **saved(subregions)}
+        row |= {"seconds": took, **saved(subregions)}
         row["share_of_waypoints"] = row["subregions"]["average"] / waypoints.num_waypoints
         row["share_of_edges"] = row["connections"]["average"] / waypoints.num_edges
         row["planning"] = planning(waypoints, subregions, count, progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,31 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._text import show, to_json
 from wayfold.errors import ParameterError
 
 
 def print_json(value: Any) -> None:
     """Print a value as JSON; numpy numbers and arrays are turned into plain ones, infinity into null."""
     print(to_json(value))
-
-
-def to_json(value: Any) -> str:
-    """A value as JSON text, as `print_json` prints it."""
-    return json_text.dumps(_plain(value), indent=2)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return str(value) if isinstance(value, Path) else value
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -56,22 +37,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     console.print(table)
 
 
-def show(value: Any) -> str:
-    """A value as a person reads it: thousands separated, five digits."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, (int, np.integer)):
-        return f"{value:,}"
-    if isinstance(value, (float, np.floating)):
-        return f"{value:,.0f}" if abs(float(value)) >= 1e5 else f"{value:,.5g}"
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return ", ".join(show(item) for item in value)
-    return str(value)
-
-
 def print_facts(title: str, facts: dict[str, Any]) -> None:
     """Print names and values below a title."""
     print_table(title, ("", ""), [(name.replace("_", " "), show(value)) for name, value in facts.items()])
+
+
+def say(text: str, quiet: bool) -> None:
+    """Tell on stderr what begins, where there is no progress bar to tell it."""
+    if not quiet and not sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -20,6 +20,10 @@ app.add_typer(bench_app, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Data = Annotated[
+    Path | None,
+    typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes; without it, what can be made is used."),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -208,16 +212,21 @@ def peers(
     run_peers(data, rounds, tuple(peer or ()), dao, out, json, quiet)
 
 
-@bench_app.command(epilog="Example:  [cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]")
+@bench_app.command(
+    epilog="Examples:  [cyan]wayfold bench papers --data DIR[/]   |   "
+    "[cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]"
+)
 def papers(
-    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
-    paper: Annotated[str, typer.Option(help="sparse-grid, subregion, hierarchy, weighted or decomposition.")],
-    full: Annotated[bool, typer.Option("--full/--quick", help="All of it, or a tenth.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for the report as JSON and its plots.")] = None,
+    data: Data = None,
+    paper: Annotated[
+        str | None, typer.Option(help="Only sparse-grid, decomposition, hierarchy, weighted or subregion.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full/--quick", help="All of it (up to two hours), or a tenth.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its plots and the JSON.")] = Path("report"),
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """The tables and figures of a paper, beside ours, on real maps."""
+    """The tables and figures of all five papers, or of one, beside ours, with a verdict for each row."""
     from wayfold.cli.papers import run
 
     run(data, paper, full, out, json, quiet)
