@@ -32,7 +32,7 @@ _ROUNDS = 3
 Progress = Callable[[str], None]
 
 # More queries than links that are kept, or linking would look cheaper than it is.
-QUICK = Effort(merges=(2, 5, 14), paper_queries=20, exact_queries=1_000, batch=10_000, maps=2, small_rounds=3)
+QUICK = Effort(merges=(5, 14), paper_queries=20, exact_queries=1_000, batch=10_000, maps=2, small_rounds=3)
 FULL = Effort(
     merges=tuple(range(2, 15)), paper_queries=100, exact_queries=10_000, batch=100_000, maps=10_000, small_rounds=9
 )

@@ -43,7 +43,7 @@ def run(data: RealData, *, full: bool, progress: Step) -> dict[str, Any]:
 
 
 def levels(data: RealData, full: bool, progress: Step) -> list[dict[str, Any]]:
-    """Real 3D: the samples of Recast and all Quake levels (only the smaller ones unless `full`)."""
+    """Real 3D: the samples of Recast and all Quake levels (only smaller ones with their carriers, unless `full`)."""
     found = []
     for name in ("nav_test", "dungeon"):
         progress(f"level {name}")
@@ -52,7 +52,7 @@ def levels(data: RealData, full: bool, progress: Step) -> list[dict[str, Any]]:
             found.append(_levels.recast_facts(sample))
     quake = data.find("quake/*.bsp", "Quake levels")
     for file in _levels.level_files(quake[0].parents[1]) if quake else []:
-        if full or file.stat().st_size < 1 << 21:
+        if full or (file.suffix == ".bsp" and file.stat().st_size < 1 << 21):
             progress(f"level {file.name}")
             found.append(_levels.level_facts(file))
     return found

@@ -28,6 +28,8 @@ from wayfold.terrain.steiner import SteinerGraph
 Step = Callable[[str], None]
 Row = dict[str, Any]
 
+_ENOUGH = 2.0  # seconds that are spent on repeating a call
+
 
 def run(data: RealData, *, full: bool, progress: Step) -> dict[str, Any]:
     """All tables and measurements; without `full` fewer repetitions, random scenes and queries."""
@@ -56,10 +58,10 @@ def run(data: RealData, *, full: bool, progress: Step) -> dict[str, Any]:
 
 
 def timed(work: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    """Median milliseconds of a call and its last result; the first call is not timed."""
+    """Median milliseconds of a call and its last result; the first call is not timed, slow ones are repeated less."""
     result = work()
-    times = []
-    for _ in range(repeats):
+    times: list[float] = []
+    while len(times) < repeats and sum(times) < _ENOUGH:
         begin = time.perf_counter()
         result = work()
         times.append(time.perf_counter() - begin)

@@ -196,17 +196,17 @@ def path(
     run(file, start, goal, settings, options, picture, json)
 
 
-@bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/peers.json[/]")
+@bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/[/]")
 def peers(
-    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
+    data: Data = None,
     rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
     peer: Annotated[list[str] | None, typer.Option(help="Only this peer (may be repeated).")] = None,
-    dao: Annotated[str, typer.Option(help="The Dragon Age map of the second task.")] = "orz900d",
-    out: Annotated[Path | None, typer.Option(help="Also write the report as JSON.")] = None,
+    dao: Annotated[str, typer.Option(help="The Dragon Age map that graphs are searched on.")] = "orz900d",
+    out: Annotated[Path | None, typer.Option(help="Add it to the report of this folder, or write this .json.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Graph against networkx, igraph, rustworkx, scipy and networkit, on the city graph and a Dragon Age map."""
+    """Wayfold against what a user would pick instead: graph, grid, voxel and polygon libraries, and Recast."""
     from wayfold.cli.bench import run_peers
 
     run_peers(data, rounds, tuple(peer or ()), dao, out, json, quiet)

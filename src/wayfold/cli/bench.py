@@ -1,42 +1,97 @@
-"""`wayfold bench`."""
+"""`wayfold bench peers` and `wayfold bench navmesh`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
-from wayfold.bench import harness, navmesh, peers, world
-from wayfold.cli._output import check_writable, print_facts, print_json, print_table, progress
+from wayfold import _archive
+from wayfold._text import plain, to_json
+from wayfold.bench import harness, navmesh, report, world
+from wayfold.bench.harness import Comparison
+from wayfold.bench.peers import GRAPHS, LIBRARIES, absent, graphs, grids, polygons, recast
+from wayfold.bench.peers.libraries import check_names
+from wayfold.bench.real_data import RealData
+from wayfold.cli._output import print_facts, print_json, print_table, progress, say
 from wayfold.cli.journey import agent_named
+from wayfold.cli.papers import print_report, sections, tables_of
 from wayfold.errors import ParameterError
+
+Step = Callable[[str], None]
+TITLE = "What a user would pick instead"
 
 
 def run_peers(
-    data: Path, rounds: int, names: tuple[str, ...], dao: str, out: Path | None, json: bool, quiet: bool
+    folder: Path | None, rounds: int, names: tuple[str, ...], dao: str, out: Path | None, json: bool, quiet: bool
 ) -> None:
-    """Run the comparison with graph libraries and report it."""
-    for name in names:
-        if name not in peers.PEERS:
-            raise ParameterError(f"unknown peer {name!r}: choose from {', '.join(peers.PEERS)}")
-    if not data.is_dir():
-        raise ParameterError(f"the data folder {data} does not exist")
-    if out is not None:
-        check_writable(out, (".json",))
-    chosen = names or peers.PEERS
-    # A step each for building a peer's graph, and one for each run of each contender, warm-up included.
-    steps = 2 * (len(chosen) + (rounds + 1) * (len(chosen) + 1))
-    tasks = (peers.city(data), peers.dao(data, dao))
-    with progress("bench", steps, quiet) as step:
-        comparisons = [peers.run(task, peers=chosen, rounds=rounds, progress=step) for task in tasks]
-    where = harness.machine(*peers.PEERS)
-    if out is not None:
-        out.write_text(harness.to_json(comparisons, where) + "\n", encoding="utf-8")
+    """Compare with other libraries, and report it."""
+    check_names(names, (recast.NAME,))
+    data = RealData(folder)
+    alone = out is not None and out.suffix == ".json"
+    if out is not None and not alone:
+        report.check_folder(out)
+    chosen = names or (*LIBRARIES, recast.NAME)
+    watch, missing = report.Stopwatch(), absent(name for name in chosen if name in LIBRARIES)
+    with progress("peers", None, quiet) as step:
+        say("peers", quiet)
+        comparisons = _on_graphs(data, chosen, dao, rounds, step)
+        comparisons += _on_grids(data, chosen, rounds, step)
+        among = polygons.run(polygons.place(6, 20), _some(chosen, polygons.PEERS), rounds=rounds, progress=step)
+        comparisons += [] if among is None else [among]
+        if recast.NAME in chosen:
+            step("compiling the way to Recast")
+            with recast.library() as loaded:
+                if loaded is None:
+                    missing[recast.NAME] = recast.INSTALL
+                else:
+                    comparisons += recast.run(loaded, data.folder, queries=100, rounds=rounds, progress=step)
+    found = plain({"comparisons": [comparison.as_dict() for comparison in comparisons], "absent": missing})
+    made = watch.report("peers", TITLE, f"{rounds} rounds", found, *LIBRARIES, missing=data.missing)
+    if out is not None and alone:
+        with _archive.replacing(out) as file:
+            file.write(f"{to_json({**found, 'machine': made.machine})}\n".encode())
+    elif out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        report.write(made, tables_of(made), out)
+        report.write_page(report.read(out, sections()), tables_of, out)
     if json:
-        print_json({"machine": asdict(where), "comparisons": [comparison.as_dict() for comparison in comparisons]})
+        print_json({**found, "machine": made.machine})
         return
-    for comparison in comparisons:
-        report(comparison)
-    print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
+    print_report(made, tables_of(made))
+
+
+def _some(chosen: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in chosen)
+
+
+def _on_graphs(data: RealData, chosen: tuple[str, ...], dao: str, rounds: int, step: Step) -> list[Comparison]:
+    """The city and a Dragon Age map, or a made district where they are not there."""
+    names = _some(chosen, GRAPHS)
+    if not names:
+        return []
+    tasks: list[graphs.Task] = []
+    step("reading graphs")
+    if data.file("city/city_cs03_t48_graph.npz", "the city's navigation graph, a made district is taken instead"):
+        assert data.folder is not None
+        tasks.append(graphs.city(data.folder))
+    if file := data.file(f"movingai/dao/{dao}.map", f"the Dragon Age map {dao}"):
+        tasks.append(graphs.dao(file.parents[2], dao))
+    return [graphs.run(task, peers=names, rounds=rounds, progress=step) for task in tasks or [graphs.sample()]]
+
+
+def _on_grids(data: RealData, chosen: tuple[str, ...], rounds: int, step: Step) -> list[Comparison]:
+    """A Dragon Age map or a made maze, and a made cube, each library by its own rule."""
+    found = []
+    for names, make in ((grids.PLANE, partial(grids.plane, data.folder)), (grids.SPACE, grids.space)):
+        some = _some(chosen, names)
+        grid = make(10) if some else None
+        for name in some:
+            assert grid is not None
+            compared = grids.compare_with(name, grid, rounds=rounds, progress=step)
+            found += [] if compared is None else [compared]
+    return found
 
 
 def run_navmesh(data: Path, rounds: int, json: bool, quiet: bool) -> None:
@@ -85,23 +140,3 @@ def run_world(
         ]
         print_table(comparison.title, ("", "us each", "a second", "rate / one by one"), rows)
     print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
-
-
-def report(comparison: harness.Comparison) -> None:
-    """Print one comparison as a table."""
-    facts = comparison.facts
-    title = (
-        f"{comparison.title}: {facts['nodes']:,} nodes, {facts['edges']:,} edges, mean cost {facts['mean_cost']:.2f}"
-    )
-    rows = [
-        (
-            timing.name,
-            f"{timing.median * 1e3:.3f}",
-            f"{timing.ratio:.2f}x",
-            f"{min(timing.ratios):.2f} to {max(timing.ratios):.2f}",
-        )
-        for timing in comparison.timings
-    ]
-    print_table(title, ("", "ms a query", f"time / {comparison.timings[0].name}", "range"), rows)
-    extra = {name.removesuffix("_us"): value for name, value in facts.items() if name.endswith("_us")}
-    print("  " + ", ".join(f"{name.replace('_', ' ')} {value:.1f} us" for name, value in extra.items()) + "\n")

@@ -65,9 +65,9 @@ def tables_of(made: Report) -> Tables:
     """The tables of any report of a folder."""
     if made.name in papers.PAPERS:
         return papers.PAPERS[made.name].tables(made.found)
-    from wayfold.bench.tables import peers
+    from wayfold.bench.tables.peers import tables
 
-    return peers.tables(made.found)
+    return tables(made.found)
 
 
 def print_report(made: Report, tables: Tables) -> None:

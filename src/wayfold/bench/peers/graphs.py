@@ -1,4 +1,4 @@
-"""`Graph` against the graph libraries that a user would pick instead, on real graphs with known answers.
+"""`Graph` against networkx, igraph, rustworkx, scipy and networkit, on real graphs with known answers.
 
 Every peer gets the same graph and the same queries, each through the fastest point-to-point search that it offers, and
 its answers are compared with scipy's Dijkstra before its time counts.
@@ -6,24 +6,25 @@ its answers are compared with scipy's Dijkstra before its time counts.
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.agent import Agent
 from wayfold.bench.harness import Comparison, Contender, WrongAnswerError, compare, same_costs
-from wayfold.errors import FormatError, MissingDependencyError
+from wayfold.bench.peers.libraries import GRAPHS, LIBRARIES
+from wayfold.errors import FormatError
 from wayfold.formats import load_scen
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs, edge_list
 from wayfold.grid import DenseGrid
+from wayfold.navmesh import NavMesh
 
-PEERS = ("networkx", "igraph", "rustworkx", "scipy", "networkit")
 # float32 edge costs and sums in another order differ by less; a wrong path differs by more.
 _SAME = 1e-6
 
@@ -37,6 +38,8 @@ class Task:
     starts: NDArray[np.int64]
     goals: NDArray[np.int64]
     listed: NDArray[np.float64] | None = None
+    asked: dict[str, float] = field(default_factory=dict)
+    """How many times slower than Wayfold each peer has to be; 1 for those that are not named."""
 
 
 def city(data: Path) -> Task:
@@ -48,7 +51,18 @@ def city(data: Path) -> Task:
     with np.load(file) as arrays:
         graph = Graph(arrays["positions"], arrays["indptr"], arrays["indices"], arrays["weights"])
     pairs = np.loadtxt(pairs_file, dtype=np.int64, ndmin=2)
-    return Task("city navigation graph, 100 pairs", graph, pairs[:, 0], pairs[:, 1])
+    asked = {"networkx": 15.0, "igraph": 5.0, "rustworkx": 5.0, "scipy": 3.0, "networkit": 3.0}
+    return Task("city navigation graph, 100 pairs", graph, pairs[:, 0], pairs[:, 1], asked=asked)
+
+
+def sample(size: float = 160.0, queries: int = 40) -> Task:
+    """The navigation mesh of a made city district as a graph, with random pairs of its largest component."""
+    from wayfold.samples import city as made_city
+
+    graph = NavMesh.build(made_city((size, size), 1), Agent(), keep="largest").graph
+    labels = graph.components()
+    ends = np.random.default_rng(0).choice(np.flatnonzero(labels == np.bincount(labels).argmax()), (2, queries))
+    return Task(f"navigation graph of a made district, {queries} pairs", graph, ends[0], ends[1])
 
 
 def dao(data: Path, name: str = "orz900d", queries: int = 40) -> Task:
@@ -71,7 +85,7 @@ def dao(data: Path, name: str = "orz900d", queries: int = 40) -> Task:
 def run(
     task: Task,
     *,
-    peers: tuple[str, ...] = PEERS,
+    peers: tuple[str, ...] = GRAPHS,
     rounds: int = 3,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
@@ -83,6 +97,8 @@ def run(
         same_costs(task.listed, relative=1e-5)("scipy's Dijkstra", expected)
     contenders = [Contender("wayfold", lambda: [task.graph.path(a, b).cost for a, b in queries], len(queries))]
     for name in peers:
+        if not LIBRARIES[name].installed:
+            continue
         if progress is not None:
             progress(f"building the graph for {name}")
         contenders.append(Contender(name, _PEERS[name](task, queries), len(queries)))
@@ -91,6 +107,7 @@ def run(
         "edges": task.graph.num_edges,
         "queries": len(queries),
         "mean_cost": float(np.mean(expected)),
+        "asked": task.asked,
         **overheads(task),
     }
     check = same_costs(expected, relative=_SAME)
@@ -118,15 +135,6 @@ def overheads(task: Task, *, calls: int = 2000) -> dict[str, float]:
     return result
 
 
-def _import(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingDependencyError(
-            f"{name} is not installed: pip install 'wayfold[peers]', or leave it out with --peer"
-        ) from None
-
-
 def _dijkstra(task: Task, queries: list[tuple[int, int]]) -> NDArray[np.float64]:
     return np.array(_scipy(task, queries)())
 
@@ -139,7 +147,8 @@ def _scipy(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[floa
 
 
 def _networkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[float]]:
-    networkx = _import("networkx")
+    import networkx
+
     graph = task.graph.to_networkx()
     points = [tuple(point) for point in task.graph.points.tolist()]
     from math import dist
@@ -151,7 +160,8 @@ def _networkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[f
 
 
 def _igraph(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[float]]:
-    igraph = _import("igraph")
+    import igraph
+
     pairs, slots = edge_list(task.graph)
     costs = edge_costs(task.graph)[slots]
     graph = igraph.Graph(n=task.graph.num_nodes, edges=pairs)
@@ -171,7 +181,8 @@ def _igraph(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[flo
 
 
 def _rustworkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[float]]:
-    rustworkx = _import("rustworkx")
+    import rustworkx
+
     pairs, slots = edge_list(task.graph)
     costs = edge_costs(task.graph)[slots].tolist()
     graph = rustworkx.PyGraph()
@@ -191,7 +202,8 @@ def _rustworkx(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[
 
 
 def _networkit(task: Task, queries: list[tuple[int, int]]) -> Callable[[], list[float]]:
-    networkit = _import("networkit")
+    import networkit
+
     pairs, slots = edge_list(task.graph)
     costs = edge_costs(task.graph)[slots]
     sources, targets = np.ascontiguousarray(pairs.T)
