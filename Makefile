@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
 
-.PHONY: demo test test-data bench docs pictures fmt clean
+.PHONY: demo test test-data bench results results-page docs pictures fmt clean
 
 $(VENV)/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Wayfold needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -30,9 +30,23 @@ test-data: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make test-data DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
 	WAYFOLD_DATA="$(DATA)" $(BIN)/pytest -m "data or long"
 
+# Without real data what can be made is measured; the report says what is missing.
 bench: $(VENV)/installed
-	@test -n "$(DATA)" || { echo "name the folder of real data: make bench DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
-	$(BIN)/wayfold bench peers --data "$(DATA)"
+	$(BIN)/wayfold bench papers $(if $(DATA),--data "$(DATA)") --out report
+	$(BIN)/wayfold bench peers $(if $(DATA),--data "$(DATA)") --out report
+
+# The page of results in the docs is the report of a full run: up to two hours.
+results: $(VENV)/installed
+	@test -n "$(DATA)" || { echo "name the folder of real data: make results DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
+	$(BIN)/wayfold bench papers --full --data "$(DATA)" --out report
+	$(BIN)/wayfold bench peers --rounds 5 --data "$(DATA)" --out report
+	$(MAKE) results-page
+
+# Copies the report that lies in report/ into the docs.
+results-page:
+	rm -f docs/images/results_*.png
+	for plot in report/*.png; do cp "$$plot" "docs/images/results_$${plot##*/}"; done
+	sed 's#](\([^)]*\.png\))#](images/results_\1)#' report/index.md > docs/results.md
 
 # The pages, in out/site; open out/site/index.html.
 docs: $(VENV)/installed

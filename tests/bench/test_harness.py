@@ -55,7 +55,7 @@ def small_task():
     return peers.Task("small", graph, np.arange(10), np.arange(50, 60))
 
 
-@pytest.mark.parametrize("peer", peers.PEERS)
+@pytest.mark.parametrize("peer", peers.GRAPHS)
 def test_every_peer_gives_the_same_costs(peer):
     pytest.importorskip(peer)
     result = peers.run(small_task(), peers=(peer,), rounds=1)

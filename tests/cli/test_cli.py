@@ -108,7 +108,9 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("build", "arena.map", "out.wayfold", "--seed", "1"), "--seed"),
         (("bench", "peers", "--data", "nowhere"), "does not exist"),
         (("bench", "peers", "--data", ".", "--peer", "boost"), "unknown peer 'boost'"),
-        (("bench", "peers", "--data", "."), "no such file"),
+        (("bench", "papers", "--data", "nowhere"), "does not exist"),
+        (("bench", "papers", "--out", "arena.map"), "is not a folder"),
+        (("bench", "peers", "--out", "arena.map"), "is not a folder"),
     ],
 )
 def test_wrong_input_is_one_sentence_with_status_2_and_writes_nothing(arguments, words, arena, tmp_path):

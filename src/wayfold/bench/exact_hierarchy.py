@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from wayfold.grid import DenseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.hierarchy.query import PHASES
 
+SMALL = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000)
+"""Nodes of the small graphs."""
 _SAME = 1e-6
 _EDGES = 100  # of an update
 _SPIN = 40_000_000  # steps of the control for the growth of a batch
@@ -251,11 +253,11 @@ def unreachable(hierarchy: Hierarchy) -> list[float]:
     return result
 
 
-def small_graphs(rounds: int) -> list[dict[str, Any]]:
+def small_graphs(rounds: int, sizes: Sequence[int] = SMALL) -> list[dict[str, Any]]:
     """Graphs from ten nodes on, as `merge="auto"` builds them: how many times faster than flat A*."""
     result = []
     for kind, make in (("maze", _maze), ("random points", _random_points), ("tree", _tree)):
-        for nodes in (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000):
+        for nodes in sizes:
             graph = make(nodes)
             hierarchy = Hierarchy.build(graph, merge="auto")
             pairs = _listed(*random_pairs(graph, 200, 5))

@@ -76,7 +76,7 @@ def _hierarchy(found: dict[str, Any]) -> Plots:
     from wayfold.view.hierarchy import plot_report
 
     for name, figure in plot_report(found):
-        yield name, f"Figures 23 to 30 on the {name.replace('_', ' ')}", figure
+        yield name.lower(), f"Figures 23 to 30 on the {name.replace('_', ' ')}", figure
 
 
 def _decomposition(found: dict[str, Any]) -> Plots:

@@ -33,8 +33,8 @@ CELL, CELL_HEIGHT = 0.3, 0.2
 _SHIM = Path(__file__).with_name("recast_shim.cpp")
 _RULE = (
     "Rule: each builds a mesh of one tile from the same triangles with the same agent and voxels; then a corridor of "
-    "polygons is found and pulled straight. The meshes differ a little, so each of Detour's paths has to be as long as "
-    "our shortest to {slack:.0%}."
+    "polygons is found and pulled straight. The meshes differ a little, so they have to cover the same area to "
+    "{slack:.0%}, and no path of Detour's may be shorter than ours by more."
 )
 _SLACK = 0.1
 
@@ -50,14 +50,14 @@ class Recast:
         self._library = library
         self._vertices = np.ascontiguousarray(_y_up(mesh.vertices), np.float32)
         self._triangles = np.ascontiguousarray(mesh.triangles, np.int32)
-        self.num_polygons = 0
+        self.num_polygons, self.area = 0, 0.0
         self._world: int | None = None
         self.build()
 
-    def build(self) -> int:
-        """Build the mesh again and return the number of its polygons."""
+    def build(self) -> float:
+        """Build the mesh again and return the area of its polygons, seen from above."""
         self.close()
-        agent, polygons = AGENT, ctypes.c_int()
+        agent, polygons, area = AGENT, ctypes.c_int(), ctypes.c_double()
         settings = _Settings(CELL, CELL_HEIGHT, agent.radius, agent.height, agent.climb, agent.slope)
         self._world = self._library.recast_build(
             self._vertices.ctypes.data,
@@ -66,11 +66,12 @@ class Recast:
             len(self._triangles),
             ctypes.byref(settings),
             ctypes.byref(polygons),
+            ctypes.byref(area),
         )
         if self._world is None:
             raise WrongAnswerError("Recast could not build its mesh")
-        self.num_polygons = polygons.value
-        return self.num_polygons
+        self.num_polygons, self.area = polygons.value, area.value
+        return self.area
 
     def length(self, start: NDArray[np.float32], goal: NDArray[np.float32]) -> float:
         """Length of the path between two places, y up; below zero when there is none."""
@@ -109,7 +110,7 @@ def library() -> Iterator[ctypes.CDLL | None]:
             return
         pointer = ctypes.c_void_p
         loaded.recast_build.restype = pointer
-        loaded.recast_build.argtypes = [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, pointer]
+        loaded.recast_build.argtypes = [pointer, ctypes.c_int, pointer, ctypes.c_int, pointer, pointer, pointer]
         loaded.recast_free.restype, loaded.recast_free.argtypes = None, [pointer]
         loaded.detour_length.restype, loaded.detour_length.argtypes = ctypes.c_double, [pointer] * 3
         yield loaded
@@ -141,10 +142,10 @@ def run(
         built = compare(
             f"building a navigation mesh of {name}",
             [
-                Contender("wayfold NavMesh", lambda: build().num_polygons),
+                Contender("wayfold NavMesh", lambda: build().area),
                 Contender(NAME, theirs.build),
             ],
-            _polygons(navmesh.num_polygons),
+            _areas(navmesh.area),
             rounds=rounds,
             facts={"rule": rule, "polygons": navmesh.num_polygons, "recast_polygons": theirs.num_polygons},
             progress=progress,
@@ -185,10 +186,10 @@ def _ends(navmesh: NavMesh, theirs: Recast, queries: int) -> tuple[NDArray[np.fl
     raise WrongAnswerError(f"only {len(found)} of {len(points) // 2} pairs of our places have a path on Recast's mesh")
 
 
-def _polygons(ours: int) -> Callable[[str, Any], None]:
+def _areas(ours: float) -> Callable[[str, Any], None]:
     def check(name: str, answer: Any) -> None:
-        if not 0.75 * ours <= answer <= 1.25 * ours:
-            raise WrongAnswerError(f"{name} has {answer} polygons where ours has {ours}")
+        if not abs(answer - ours) <= _SLACK * ours:
+            raise WrongAnswerError(f"{name}'s mesh covers {answer:.0f} square metres where ours covers {ours:.0f}")
 
     return check
 

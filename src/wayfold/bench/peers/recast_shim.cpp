@@ -16,6 +16,24 @@ namespace {
 const int MOST_POLYGONS = 4096;  // of a path
 const int MOST_NODES = 65535;    // the largest pool that Detour knows
 
+// Area of the polygons seen from above.
+double area_of(const rcPolyMesh& mesh) {
+    double twice = 0.0;
+    for (int i = 0; i < mesh.npolys; ++i) {
+        const unsigned short* polygon = &mesh.polys[i * 2 * mesh.nvp];
+        int corners = 0;
+        while (corners < mesh.nvp && polygon[corners] != RC_MESH_NULL_IDX) ++corners;
+        double signed_twice = 0.0;
+        for (int j = 0; j < corners; ++j) {
+            const unsigned short* a = &mesh.verts[3 * polygon[j]];
+            const unsigned short* b = &mesh.verts[3 * polygon[(j + 1) % corners]];
+            signed_twice += (double)a[0] * b[2] - (double)b[0] * a[2];
+        }
+        twice += std::fabs(signed_twice);
+    }
+    return 0.5 * twice * mesh.cs * mesh.cs;
+}
+
 struct World {
     dtNavMesh* mesh = nullptr;
     dtNavMeshQuery* query = nullptr;
@@ -37,7 +55,7 @@ void recast_free(void* world) { delete static_cast<World*>(world); }
 
 // The steps of Recast's own sample for one tile, with its default settings. Null when a step fails.
 void* recast_build(const float* vertices, int vertex_count, const int* triangles, int triangle_count,
-                   const Settings* settings, int* polygon_count) {
+                   const Settings* settings, int* polygon_count, double* area) {
     rcContext context(false);
     rcConfig config;
     std::memset(&config, 0, sizeof config);
@@ -120,6 +138,7 @@ void* recast_build(const float* vertices, int vertex_count, const int* triangles
     }
     if (dtStatusFailed(world->query->init(world->mesh, MOST_NODES))) return nullptr;
     *polygon_count = polygons->npolys;
+    *area = area_of(*polygons);
     return world.release();
 }
 

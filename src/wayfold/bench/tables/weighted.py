@@ -22,7 +22,8 @@ def tables(found: dict[str, Any]) -> list[Table | Listing]:
     result: list[Table | Listing] = [_findings(found["findings"])]
     for scene, query in TABLES:
         rows = [row for row in found["rows"] if (row["scene"], row["query"]) == (scene, query)]
-        result.append(_scene(f"{TABLES[scene, query]}: {scene}, query {query + 1}", rows))
+        if rows:
+            result.append(_scene(f"{TABLES[scene, query]}: {scene}, query {query + 1}", rows))
     result += [_speed(found["speed"]), _quality(found["quality"]), _discs(found["discs"])]
     if found["scale"]:
         result += [_real(found["alone"], found["scale"][-1]), _growth(found["scale"])]
