@@ -65,8 +65,7 @@ def _ways(sets: dict[str, Any]) -> Figure:
                     way, (got["length_percent"], got["speedup"]), (4, 3), textcoords="offset points", fontsize=8
                 )
         axes.set_title(motions)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        axes.margins(0.2)
         axes.set_xlabel("length, % of A*")
     figure.axes[0].set_ylabel("times faster than A*")
     return figure
