@@ -98,8 +98,8 @@ def _fixed(name: str, city: dict[str, Any]) -> Table:
     rows = [row for row in rows if row.ours is not None or "without" not in row.what]
     flat = [row["planning"]["flat_ms"] for row in city["sets"].values()]
     note = (
-        "A path was found exactly where A* finds one, on every pair (the run ends otherwise). Speed-ups are against our "
-        f"own A*, which takes {min(flat):.2g} to {max(flat):.2g} ms; the paper's takes 935 ms (Marina Bay, S+V)."
+        "A path was found exactly where A* finds one, on every pair (the run ends otherwise). Speed-ups are against "
+        f"our own A*, which takes {min(flat):.2g} to {max(flat):.2g} ms; the paper's takes 935 ms (Marina Bay, S+V)."
     )
     return Table(f"Table 3, {name} city: fixed costs", rows, note)
 
