@@ -48,7 +48,9 @@ def run_peers(
                 else:
                     comparisons += recast.run(loaded, data.folder, queries=100, rounds=rounds, progress=step)
     found = plain({"comparisons": [comparison.as_dict() for comparison in comparisons], "absent": missing})
-    made = watch.report("peers", TITLE, f"{rounds} rounds", found, *LIBRARIES, missing=data.missing)
+    made = watch.report(
+        "peers", TITLE, "1 round" if rounds == 1 else f"{rounds} rounds", found, *LIBRARIES, missing=data.missing
+    )
     if out is not None and alone:
         with _archive.replacing(out) as file:
             file.write(f"{to_json({**found, 'machine': made.machine})}\n".encode())

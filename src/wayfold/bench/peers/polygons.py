@@ -70,7 +70,7 @@ def run(
             progress(f"preparing {name}")
         contenders.append(Contender(name, _PEERS[name](where), count))
     facts = {"rule": _RULE, "obstacles": len(where.obstacles), "queries": count}
-    title = f"{len(where.obstacles)} obstacles, {count} queries"
+    title = f"a place with {len(where.obstacles)} obstacles, {count} queries"
     check = same_costs(shortest(where), relative=_SAME)
     return compare(title, contenders, check, rounds=rounds, facts=facts, progress=progress)
 
