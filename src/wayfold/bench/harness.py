@@ -6,13 +6,12 @@ to the first contender within a round, not the time.
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
@@ -178,10 +177,3 @@ def _processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def to_json(comparisons: Sequence[Comparison], where: Machine) -> str:
-    """The report as JSON text."""
-    return json.dumps(
-        {"machine": asdict(where), "comparisons": [comparison.as_dict() for comparison in comparisons]}, indent=2
-    )
