@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
@@ -37,7 +38,10 @@ def test_a_paper_without_real_data_measures_what_can_be_made_and_says_what_is_mi
 
 def test_a_run_that_is_stopped_leaves_no_file_behind(tmp_path):
     command = [*COMMAND, "papers", "--paper", "subregion", "--out", str(tmp_path / "report")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # A shell that runs the tests in the background has its children ignore Ctrl-C.
+    listen = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, preexec_fn=listen) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "subregion (1 of 1)\n"
         process.send_signal(signal.SIGINT)
