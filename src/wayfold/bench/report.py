@@ -172,7 +172,7 @@ def _section(report: Report, tables: Tables) -> list[str]:
     if report.missing:
         lines += [f"- {text}" for text in report.missing] + [""]
     for file, caption in report.pictures.items():
-        lines += [f"![{caption}]({file})", "", f"*{caption}*", ""]
+        lines += [f"![{caption}]({file})", "", f"_{caption}_", ""]
     for table in tables:
         lines += [f"### {table.title}", ""]
         if table.note:
