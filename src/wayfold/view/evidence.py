@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Plots = Iterator[tuple[str, str, "Figure"]]
 
+_PIXELS = 1200  # across a picture at most
 SCENES = {"scene1": "scene1", "forest_child": "forest child", "forest_adult": "forest adult", "zigzag": "zigzag"}
 
 
@@ -31,7 +32,7 @@ def write_plots(
     for name, caption, figure in (*_PLOTS[paper](found), *_figure_2(plans or {})):
         file = f"{paper}_{name}.png"
         with _archive.replacing(folder / file) as out:
-            figure.savefig(out, dpi=110, format="png")
+            figure.savefig(out, dpi=min(110.0, _PIXELS / figure.get_figwidth()), format="png")
         captions[file] = caption
     return captions
 
