@@ -146,10 +146,12 @@ def test_a_page_holds_every_report_of_its_folder(tmp_path):
 
 def test_a_report_of_something_else_is_refused(tmp_path):
     (tmp_path / "peers.json").write_text("{}")
-    with pytest.raises(FormatError, match="not a report of this version"):
-        report.read(tmp_path, sections())
+    for look in (report.read, report.check_folder):
+        with pytest.raises(FormatError, match="not a report of this version"):
+            look(tmp_path, sections())
     with pytest.raises(ParameterError, match="is not a folder"):
-        report.check_folder(tmp_path / "peers.json")
+        report.check_folder(tmp_path / "peers.json", sections())
+    report.check_folder(tmp_path / "new", sections())
 
 
 def test_what_fails_while_it_is_written_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -193,7 +193,8 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a report folder that is a file, before any work is done."""
+def check_folder(folder: Path, names: Sequence[str]) -> None:
+    """Refuse a report folder that is a file, or that holds reports which cannot be read, before any work is done."""
     if folder.exists() and not folder.is_dir():
         raise ParameterError(f"{folder} is not a folder: --out names a folder for the report and its plots")
+    read(folder, names)

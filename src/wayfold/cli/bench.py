@@ -31,7 +31,7 @@ def run_peers(
     data = RealData(folder)
     alone = out is not None and out.suffix == ".json"
     if out is not None and not alone:
-        report.check_folder(out)
+        report.check_folder(out, sections())
     chosen = names or (*LIBRARIES, recast.NAME)
     watch, missing = report.Stopwatch(), absent(name for name in chosen if name in LIBRARIES)
     with progress("peers", None, quiet) as step:

@@ -16,8 +16,9 @@ from wayfold.view import evidence
 def run(folder: Path | None, name: str | None, full: bool, out: Path, json: bool, quiet: bool) -> None:
     """Measure what one paper measures, or all, write the report folder and print the tables."""
     chosen = [papers.named(name)] if name else list(papers.PAPERS.values())
-    RealData(folder)  # refuses a folder that is not there before anything is measured
-    report.check_folder(out)
+    # What is wrong with a folder is said before anything is measured.
+    RealData(folder)
+    report.check_folder(out, sections())
     out.mkdir(parents=True, exist_ok=True)
     done = []
     for number, paper in enumerate(chosen):
