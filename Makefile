@@ -5,15 +5,20 @@ BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
 
-.PHONY: demo test test-data bench results results-page docs pictures fmt clean
+.PHONY: demo test test-view screenshots test-data bench results results-page docs pictures fmt clean
 
-$(VENV)/installed: pyproject.toml
+# What a user needs, which is all that the demo needs; then what the checks need on top.
+$(VENV)/usable: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Wayfold needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,peers]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-demo: $(VENV)/installed
+$(VENV)/installed: $(VENV)/usable
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,peers,view]'
+	@touch $@
+
+demo: $(VENV)/usable
 	$(BIN)/wayfold demo --out out/demo
 
 # The kernel tests run first, with array bounds checks and a cache of their own; the whole suite ends the run.
@@ -25,6 +30,14 @@ test: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "kernels and not data and not long" -n $(JOBS) --dist loadfile
 	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
+
+# The viewer in a headless Chromium: WAYFOLD_CHROMIUM, one on the PATH, or Playwright's own.
+test-view: $(VENV)/installed
+	$(BIN)/pytest tests/view
+
+# Pictures of the viewer for the documentation, in the same browser.
+screenshots: $(VENV)/installed
+	$(BIN)/python -m tests.view.screenshots docs/images
 
 test-data: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make test-data DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }

@@ -1,4 +1,4 @@
-"""The command line: ``wayfold demo | build | info | path | bench | warmup``.
+"""The command line: ``wayfold demo | build | info | path | view | bench | warmup``.
 
 What a user gave wrongly is answered with one sentence on stderr and exit status 2, never with a traceback.
 """

@@ -196,6 +196,29 @@ def path(
     run(file, start, goal, settings, options, picture, json)
 
 
+@app.command(
+    epilog="Examples:  [cyan]wayfold view --sample city[/]   |   [cyan]wayfold view level.obj --up y[/]   |   "
+    "[cyan]wayfold view city.wayfold --port 9000 --no-open[/]"
+)
+def view(
+    file: Annotated[Path | None, typer.Argument(help="A level, a map or a .wayfold file.")] = None,
+    sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
+    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
+    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; by default only this machine can look.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="First port to try; 0 for any free one.")] = 8080,
+    open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
+    triangles: Annotated[int, typer.Option(min=1000, help="Triangles of the level to draw at most.")] = 150_000,
+) -> None:
+    """Look at a level in the browser: click for paths, block streets, send a crowd. Needs the extra `view`."""
+    from wayfold.cli.view import run
+
+    run(file, sample, {"seed": seed, "size": size, "up": up}, host, port, open_, triangles)
+
+
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/[/]")
 def peers(
     data: Data = None,
