@@ -239,6 +239,23 @@ def test_costs_lead_around_and_can_be_taken_back(world):
         assert world.costs == ()
 
 
+@pytest.mark.parametrize("agent", [PERSON, SPIDER, BIRD], ids=["person", "spider", "bird"])
+def test_a_cost_stays_what_it_is_when_others_come_and_go(world, agent):
+    west, east = Box((0, 0, -1), (6, 9, 6)), Box((17, 0, -1), (24, 9, 6))
+    planner = world.planner(agent)
+    ends = [high(place, agent) for place in ((2.0, 2.0, 0.0), (2.0, 7.0, 0.0))]
+    world.set_cost(west, 5.0)
+    dear = planner.distance(*ends)
+    for cost in (2.0, 9.0, 0.5):
+        world.set_cost(east, cost)
+        assert planner.distance(*ends) == pytest.approx(dear)
+    world.set_cost(west, 1.0)
+    cheap = planner.distance(*ends)
+    assert cheap < dear / 2
+    world.set_cost(west, 5.0)
+    assert planner.distance(*ends) == pytest.approx(dear)
+
+
 @pytest.mark.parametrize("cost", [0.0, -1.0, float("nan"), float("inf"), "much"])
 def test_a_cost_must_be_a_number_above_nothing(world, cost):
     with pytest.raises(ParameterError):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
+from wayfold.errors import EditError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
@@ -36,10 +37,15 @@ class Standing:
         Never rebuilt in place.
     costs : mapping of kind of area to cost of a metre
     accelerator : Hierarchy, SubregionGraph or None
+    kinds : mapping of cost to kind of area, optional
+        Kinds that zones with costs have taken.
     """
 
-    def __init__(self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None) -> None:
+    def __init__(
+        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, kinds: dict[float, int] | None = None
+    ) -> None:
         self.navmesh = navmesh
+        self.kinds = kinds or {}
         self.version = navmesh._now
         self.state = self.version.state
         self.costs = costs
@@ -211,11 +217,11 @@ class WalkingPlanner(Planner):
             return now  # beside the world
         box[:, 2] = low[2], high[2]
         zones = [(block.outline, block.low, block.high, 0) for block in after.blocks]
-        kinds = kinds_of(after)
+        kinds = kinds_of(after, now.kinds, self._costs)
         zones += [(zone.outline, zone.low, zone.high, kinds[cost]) for zone, cost in after.costs]
         costs = {**self._costs, **{kind: cost for cost, kind in kinds.items()}}
         navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
-        after_edit = Standing(navmesh, costs)
+        after_edit = Standing(navmesh, costs, None, kinds)
         kept = after_edit.state.kept
         if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
             after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
@@ -230,7 +236,7 @@ class WalkingPlanner(Planner):
         """Make the accelerator anew: one that was carried over many edits may have grown slow."""
         now = self._now
         if self.edits and len(now.state.kinds):
-            fresh = Standing(now.navmesh, now.costs, accelerate(now.graph, self.accelerator_name))
+            fresh = Standing(now.navmesh, now.costs, accelerate(now.graph, self.accelerator_name), now.kinds)
             with self._lock.writing():
                 if self._now is now:
                     self._now = fresh
@@ -265,10 +271,17 @@ class WalkingField(Field):
         return found, *self._now.through(trails, offsets, places, goals, None)
 
 
-def kinds_of(zones: Zones) -> dict[float, int]:
-    """A kind of area for each cost that a zone has."""
-    values = sorted({cost for _, cost in zones.costs})
-    return {cost: _LAST_KIND - at for at, cost in enumerate(values)}
+def kinds_of(zones: Zones, before: dict[float, int], ground: dict[int, float]) -> dict[float, int]:
+    """A kind of area for each cost that a zone has; costs that had one before keep it, since their tiles stay."""
+    values = {cost for _, cost in zones.costs}
+    kinds = {cost: kind for cost, kind in before.items() if cost in values}
+    free = (kind for kind in range(_LAST_KIND, 1, -1) if kind not in before.values() and kind not in ground)
+    for cost in sorted(values - kinds.keys()):
+        kind = next(free, None)
+        if kind is None:
+            raise EditError("a navigation mesh has no room for more than about 250 different costs")
+        kinds[cost] = kind
+    return kinds
 
 
 def accelerate(graph: Graph, name: str, motions: int | None = None, progress: Any = None) -> Any:
