@@ -80,6 +80,17 @@ def test_a_field_holds_the_paths_of_plain_search_from_everywhere(opened, agent):
     assert field.path(goals[0]).cost == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_what_a_search_touched_lies_in_the_world_and_holds_the_way(opened, agent):
+    planner = opened.planner(agent)
+    (start,), (goal,) = pairs(planner, 1, seed=5)
+    touched = planner.touched(start, goal)
+    low, top = opened.bounds
+    assert (touched >= low - 1).all()
+    assert (touched <= top + 3).all()
+    assert len(touched) >= planner.path(start, goal).expanded * 0.5
+
+
 def test_a_planner_says_what_it_is_and_why(opened):
     text = opened.planner(PERSON).explain()
     for words in ("radius 0.4 m", "navmesh", "walks", "hierarchy", "cell_size 0.2", "bytes", "built in"):
