@@ -130,7 +130,7 @@ def example(name):
         {"comparisons": [], "absent": {}},
         "2020-01-02",
         3.0,
-        vars(report.machine()),
+        {**vars(report.machine()), "cores": 2},
         (0.5, 1.5),
     )
 
@@ -142,6 +142,9 @@ def test_a_page_holds_every_report_of_its_folder(tmp_path):
     page = report.write_page(found, tables_of, tmp_path).read_text()
     assert "[Paper peers](#peers) | quick | 0 | 0 | 0 | 3 s | 2020-01-02" in page
     assert "0.5 when it began, 1.5 when it ended" in page
+    assert "more to do than it has cores" not in page
+    busy = dataclasses.replace(example("peers"), load=(0.5, 1e6))
+    assert "more to do than it has cores" in report.page([busy], tables_of)
 
 
 def test_a_report_of_something_else_is_refused(tmp_path):

@@ -169,6 +169,11 @@ def _section(report: Report, tables: Tables) -> list[str]:
         f"it began, {after} when it ended.",
         "",
     ]
+    if max((value for value in report.load if value is not None), default=0.0) > where.cores:
+        lines += [
+            "**The machine had more to do than it has cores:** times, and what a second thread gains, are worse than alone.",
+            "",
+        ]
     if report.missing:
         lines += [f"- {text}" for text in report.missing] + [""]
     for file, caption in report.pictures.items():
