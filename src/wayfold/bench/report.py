@@ -171,7 +171,7 @@ def _section(report: Report, tables: Tables) -> list[str]:
     ]
     if max((value for value in report.load if value is not None), default=0.0) > where.cores:
         lines += [
-            "**The machine had more to do than it has cores:** times, and what a second thread gains, are worse than alone.",
+            "**The machine had more to do than it has cores:** times and the gain of threads are worse than alone.",
             "",
         ]
     if report.missing:
