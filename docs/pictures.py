@@ -11,6 +11,7 @@ import os
 import re
 import runpy
 import shutil
+import tempfile
 import time
 import tomllib
 from collections.abc import Callable
@@ -37,7 +38,7 @@ from wayfold import (
     formats,
     samples,
 )
-from wayfold.cli import demo
+from wayfold.cli.app import app
 from wayfold.floorplan import METHODS
 from wayfold.view import decompositions, pictures, sparse
 from wayfold.view.hierarchy import draw_levels
@@ -79,7 +80,11 @@ def ends_of_largest(graph: Graph) -> tuple[int, int]:
 
 @picture("demo.png")
 def the_demo() -> None:
-    demo.run(IMAGES, 1, 240.0, True, True)
+    """Also `demo_bridge_closed.png`."""
+    with tempfile.TemporaryDirectory() as folder:
+        app(["demo", "--quiet", "--out", folder], standalone_mode=False)
+        shutil.copyfile(Path(folder) / "demo.png", IMAGES / "demo.png")
+        shutil.copyfile(Path(folder) / "bridge_closed.png", IMAGES / "demo_bridge_closed.png")
 
 
 @picture("rooms.svg")
