@@ -38,6 +38,7 @@ from wayfold import (
     formats,
     samples,
 )
+from wayfold.bench.decomposition import scattered
 from wayfold.cli.app import app
 from wayfold.floorplan import METHODS
 from wayfold.view import decompositions, pictures, sparse
@@ -49,6 +50,7 @@ DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
 DRAWN: dict[str, Callable[[], Figure | None]] = {}
 OF_REAL_LEVELS: dict[str, Callable[[Path], Figure]] = {}
+DPI = {"favicon.png": 64, "floor-plan.png": 55, "subregions.png": 60}
 # Pictures on the pages, and what the reports call them.
 MEASURED = {
     "floor-plan-cost.png": "decomposition-scaling.png",
@@ -227,7 +229,7 @@ def the_paper_s_levels() -> Figure:
 def the_navmesh() -> Figure:
     navmesh = NavMesh.build(samples.city((80.0, 80.0), 4), Agent(radius=0.5, height=1.8, climb=0.4), tile_size=64)
     low, high = navmesh.vertices.min(axis=0), navmesh.vertices.max(axis=0)
-    ends = [navmesh.project(place) for place in ((low[0] + 2, low[1] + 2, low[2]), (high[0] - 4, high[1] - 2, low[2]))]
+    ends = (low[0] + 2, low[1] + 2), (high[0] - 4, high[1] - 2)
     figure = pictures.draw_path(navmesh, navmesh.path(*ends))
     navmesh.path(*ends, optimal=False).plot(figure.axes[0], color="#1f6f8b", linestyle="--", linewidth=1.2)
     return figure
@@ -248,8 +250,9 @@ def the_window() -> None:
 
 @picture("floor-plan.png")
 def the_floor_plans() -> Figure:
-    plans = {"rooms": samples.rooms(2), "maze": samples.maze(1), "rooms, another seed": samples.rooms(5)}
+    plans = {"rooms": samples.rooms(3, (40.0, 26.0)), "maze": samples.maze(8, 8, seed=1)}
     worlds = {name: FloorPlan(plan.boundary, plan.obstacles) for name, plan in plans.items()}
+    worlds["open place"] = scattered(20, seed=4)
     return decompositions.figure_2(worlds, {way: [plan.decompose(way) for plan in worlds.values()] for way in METHODS})
 
 
@@ -328,7 +331,7 @@ def main() -> None:
         else:
             figure = DRAWN[name]()
         if figure is not None:
-            pictures.save(figure, IMAGES / name, dpi=64 if name == "favicon.png" else 90)
+            pictures.save(figure, IMAGES / name, dpi=DPI.get(name, 90))
         print(f"{name}: {time.perf_counter() - begin:.1f} s")
 
 
