@@ -124,6 +124,11 @@ class Hierarchy:
         return self.partition.levels
 
     @property
+    def top_level(self) -> int:
+        """Highest level that queries use unless told otherwise; 0 where plain A* does as well."""
+        return self._default_top[self.exact]
+
+    @property
     def partition(self) -> Partition:
         """The nested parts."""
         return self._queries[self.exact].levels.partition

@@ -290,10 +290,17 @@ class Planner(ABC):
         lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")
         if accelerator is not None:
             lines.append(f"             {accelerator!r}")
+        remark = self._remark()
+        if remark:
+            lines.append(f"             {remark}")
         lines.append(f"memory       {self.nbytes:,} bytes, of which the map {int(self.map.nbytes):,}")
         source = "built" if notes.cached is None else f"read from {notes.cached}"
         lines.append(f"made         {source} in {notes.build_seconds:.2f} s, {self.edits} edits since")
         return "\n".join(lines)
+
+    def _remark(self) -> str:
+        """What else is to be said of the accelerator."""
+        return ""
 
     def __repr__(self) -> str:
         return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"

@@ -26,6 +26,8 @@ from wayfold.world.walking import settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
 _NO_KINDS = np.empty(0, np.uint8)
+_FEW = 20_000
+"""Waypoints up to which plain A* took about as long as two levels on generated cities."""
 End = tuple[int, Points]
 
 
@@ -158,6 +160,12 @@ class RoamingPlanner(Planner):
         labels = graph.components(motions)[nodes]
         largest = nodes[labels == np.argmax(np.bincount(labels))]
         return graph.points[np.random.default_rng(seed).choice(largest, count)].astype(np.float64)
+
+    def _remark(self) -> str:
+        if self._priced is not None and isinstance(self._fast, SubregionGraph):
+            return "left out while the world has zones with costs, of which subregions know nothing"
+        small = isinstance(self._fast, SubregionGraph) and self._waypoints.num_waypoints < _FEW
+        return "a graph this small is searched about as fast without them" if small else ""
 
     # --- changes -----------------------------------------------------------------------------------------------------
 

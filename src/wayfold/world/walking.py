@@ -207,6 +207,11 @@ class WalkingPlanner(Planner):
         largest = int(np.argmax(np.bincount(labels, weights=now.state.layout.areas)))
         return now.navmesh.random_points(count, seed=seed, component=largest)
 
+    def _remark(self) -> str:
+        fast = self._now.accelerator
+        small = isinstance(fast, Hierarchy) and fast.top_level == 0
+        return "a map this small is searched as fast without its levels, so queries leave them out" if small else ""
+
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Standing:
