@@ -43,8 +43,9 @@ def test_options_of_samples_and_of_files_are_not_mixed_up(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_page_is_served_on_this_machine_until_a_signal_ends_it(number):
+def test_the_page_is_served_on_this_machine_until_a_signal_ends_it(number, tmp_path, monkeypatch):
     pytest.importorskip("viser")
+    monkeypatch.setenv("WAYFOLD_CACHE", str(tmp_path))
     command = [sys.executable, "-c", "from wayfold.cli import main; main()", "view", "--sample", "rooms"]
     with subprocess.Popen([*command, "--no-open", "--port", "0"], stdout=subprocess.PIPE, text=True) as process:
         try:

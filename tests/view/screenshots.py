@@ -112,7 +112,10 @@ def block(looking: Looking) -> None:
     def work() -> None:
         hit = session.pick(BRIDGE, (0.0, 0.0, -1.0))
         assert hit is not None
-        looking.viewer._tell_edit("blocked", session.block(session.box_at(hit.point, (12.0, 30.0, 6.0))))
+        box = session.box_at(hit.point, (12.0, 30.0, 6.0))
+        session.block(box)  # the first edit compiles what it needs
+        session.unblock(box)
+        looking.viewer._tell_edit("blocked", session.block(box))
 
     looking.viewer.worker.submit("blocking", work)
     assert looking.viewer.worker.wait(300)

@@ -160,6 +160,18 @@ def test_plain_a_star_and_every_method_answer_the_same_query(session):
         session.choose_search("magic")
 
 
+def test_the_nodes_that_are_shown_are_those_that_the_search_settled(session):
+    for agent in ("person", "bird"):
+        session.choose_agent(agent)
+        session.prepare()
+        session.clear()
+        two_clicks(session)
+        for search in SEARCHES:
+            session.choose_search(search)
+            assert len(np.unique(session.answer.touched, axis=0)) == session.answer.path.expanded > 0
+        session.choose_search(SEARCHES[0])
+
+
 def test_everyone_in_a_crowd_goes_to_the_goal(session):
     two_clicks(session)
     crowd, milliseconds = session.send_crowd(100, seed=3)

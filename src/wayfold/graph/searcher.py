@@ -75,7 +75,7 @@ def costs_from(
     """Costs of the cheapest paths from one node to all, or to the `wanted` ones; infinite beyond `limit`."""
     state = _search_all(space, workspaces, source, NO_NODES if wanted is None else wanted, limit)
     picked: Any = slice(None) if wanted is None else wanted
-    result = np.where(_settled(state, picked), state.cost[picked], np.inf)
+    result = np.where(was_settled(state, picked), state.cost[picked], np.inf)
     workspaces.give(state)
     return result
 
@@ -83,7 +83,7 @@ def costs_from(
 def tree_from(space: Any, workspaces: Workspaces, source: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Costs of the cheapest paths from one node to all, and the node before each on its path."""
     state = _search_all(space, workspaces, source, NO_NODES, UNLIMITED)
-    settled = _settled(state, slice(None))
+    settled = was_settled(state, slice(None))
     costs, parents = np.where(settled, state.cost, np.inf), np.where(settled, state.parent, np.int32(-1))
     workspaces.give(state)
     return costs, parents
@@ -95,7 +95,7 @@ def settled_nodes(space: Any, workspaces: Workspaces, start: int, goal: int, sca
         workspaces,
         lambda state: _kernels.search(space, state, start, goal, scale, _kernels.UNLIMITED, NO_NODES, NO_BUDGET, False),
     )
-    nodes = np.flatnonzero(_settled(state, slice(None)))
+    nodes = np.flatnonzero(was_settled(state, slice(None)))
     workspaces.give(state)
     return nodes
 
@@ -109,7 +109,7 @@ def _search_all(
     return state
 
 
-def _settled(state: _kernels.SearchState, picked: Any) -> NDArray[np.bool_]:
+def was_settled(state: _kernels.SearchState, picked: Any) -> NDArray[np.bool_]:
     """Which of the picked nodes the last search settled."""
     return np.asarray((state.stamp[picked] > int(state.clock[0])) & (state.place[picked] < 0))
 

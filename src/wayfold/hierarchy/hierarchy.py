@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
-from wayfold.graph import Graph
+from wayfold.graph import Graph, searcher
 from wayfold.graph.convert import edge_costs
 from wayfold.hierarchy import _input, archive, choice, partition, repair
 from wayfold.hierarchy.levels import Level, Levels
@@ -222,6 +222,22 @@ class Hierarchy:
         if not path and self._may_have_split:
             self._refresh_components()
         return path
+
+    def settled(self, start: int, goal: int) -> NDArray[np.int64]:
+        """The nodes that `path` settles between two nodes, ascending, for pictures; over levels those of portals."""
+        first = _input.node_number(self._topology, start, "start")
+        last = _input.node_number(self._topology, goal, "goal")
+        queries = self._over_levels(self.exact)
+        level = min(self._default_top[self.exact], queries.levels.partition.levels)
+        found: list[NDArray[np.int32]] = []
+        if self._components[first] == self._components[last]:
+            near = level == 0 or (self.exact and self._graph is not None and self._near_path(first, last) is not None)
+            if near or (not self.exact and queries.levels.same_part(level, first, last)):
+                graph = self.graph
+                return searcher.settled_nodes(graph._space(255), graph._workspaces, first, last, graph._scale)
+            single = not self.exact
+            queries.one(first, last, top=level, single=single, points=self._points_of, settled_nodes=found)
+        return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Paths:
         """Shortest paths of many queries, in parallel; costs are those that `path` gives.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wayfold import _threads
 from wayfold.graph import _kernels as graph_kernels
-from wayfold.graph.searcher import NO_NODES
+from wayfold.graph.searcher import NO_NODES, was_settled
 from wayfold.hierarchy import _kernels
 from wayfold.hierarchy.levels import Levels
 from wayfold.hierarchy.scratch import Scratch
@@ -39,7 +39,16 @@ class Queries:
         # append and pop of a deque are atomic, so threads need no lock of ours
         self._free: deque[Scratch] = deque()
 
-    def one(self, start: int, goal: int, *, top: int, single: bool, points: Points) -> Path:
+    def one(
+        self,
+        start: int,
+        goal: int,
+        *,
+        top: int,
+        single: bool,
+        points: Points,
+        settled_nodes: list[NDArray[np.int32]] | None = None,
+    ) -> Path:
         """The path between two nodes.
 
         Parameters
@@ -48,6 +57,8 @@ class Queries:
             Highest level to use.
         single : bool
             Whether only this level is used, as in the paper, with S and G linked to its portals.
+        settled_nodes : list, optional
+            Gets the nodes of the portals that the search settles.
         """
         levels = self.levels
         overlay, back = levels.overlay, levels.backward
@@ -85,6 +96,9 @@ class Queries:
                 break
             scratch.enlarge()
         searched = perf_counter()
+        if settled_nodes is not None and settled:
+            portals = was_settled(scratch.query.state, slice(None))
+            settled_nodes.append(levels.partition.order[overlay.places[portals[: overlay.places.size]]])
         path = Path(Status.UNREACHABLE, expanded=settled)
         if status == graph_kernels.FOUND:
             count, cost = _kernels.obtain(arrays, query, top, end)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -299,8 +300,25 @@ class SubregionGraph:
         if done is not None:
             return done
         begin = time.perf_counter()
-        graph, waypoints = self.graph, self._attached().graph
-        labels = self.labels
+        waypoints = self._attached().graph
+        with self._corridor(start, goal, margin) as space:
+            middle = time.perf_counter()
+            path = searcher.one(
+                space,
+                waypoints._workspaces,
+                start,
+                goal,
+                scale=weight * waypoints._scale,
+                points=waypoints._points_of,
+                budget=budget,
+            )
+        path.timings = {"subregions": middle - begin, "waypoints": time.perf_counter() - middle}
+        return path
+
+    @contextmanager
+    def _corridor(self, start: int, goal: int, margin: int) -> Iterator[search_kernels.GraphSpace]:
+        """The waypoints of the subregions on the way, as a space to search in while it is needed."""
+        graph, labels = self.graph, self.labels
         mask = self._masks.take()
         sub = graph._space(255)
         sub_state, _, end, _ = searcher.run(
@@ -319,21 +337,19 @@ class SubregionGraph:
         )
         count = _kernels.mark_corridor(sub, sub_state.parent, end, margin, mask.allowed, mask.marked)
         graph._workspaces.give(sub_state)
-        middle = time.perf_counter()
-        space = self._waypoint_space()._replace(labels=labels, allowed=mask.allowed)
-        path = searcher.one(
-            space,
-            waypoints._workspaces,
-            start,
-            goal,
-            scale=weight * waypoints._scale,
-            points=waypoints._points_of,
-            budget=budget,
-        )
-        _kernels.clear_corridor(mask.allowed, mask.marked, count)
-        self._masks.give(mask)
-        path.timings = {"subregions": middle - begin, "waypoints": time.perf_counter() - middle}
-        return path
+        try:
+            yield self._waypoint_space()._replace(labels=labels, allowed=mask.allowed)
+        finally:
+            _kernels.clear_corridor(mask.allowed, mask.marked, count)
+            self._masks.give(mask)
+
+    def settled(self, start: int, goal: int) -> NDArray[np.int64]:
+        """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
+        if self._at_once(start, goal) is not None:
+            return np.empty(0, np.int64)
+        graph = self._attached().graph
+        with self._corridor(start, goal, MARGIN) as space:
+            return searcher.settled_nodes(space, graph._workspaces, start, goal, WEIGHT * graph._scale)
 
     def _exact(self, start: int, goal: int, budget: int) -> Path:
         done = self._at_once(start, goal)

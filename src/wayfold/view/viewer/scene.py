@@ -58,9 +58,9 @@ class Scene:
         scene, camera = self._server.scene, self._server.initial_camera
         scene.set_up_direction("+z")
         wide, deep, tall = (high - low).tolist()
-        away = 0.76 * max(wide, deep, tall)
+        away = 0.8 * max(wide, deep, tall)
         # A little to the right of the middle, since the panel covers the right.
-        aside = 0.16 * max(wide, 0.6 * deep)
+        aside = 0.17 * max(wide, 0.6 * deep)
         camera.look_at = (aside, -0.1 * deep, 0.25 * tall)
         camera.position = (aside, -away - 0.2 * deep, 0.25 * tall + away)
         camera.up = (0.0, 0.0, 1.0)
@@ -124,7 +124,7 @@ class Scene:
         """Draw a crowd; `move_crowd` moves it."""
         import trimesh
 
-        radius = max(agent.radius, 0.0028 * self.size)
+        radius = max(agent.radius, 0.0034 * self.size)
         height = max(agent.height, 4 * radius)
         body = trimesh.creation.capsule(height=max(height - 2 * radius, 0.01), radius=radius, count=(6, 8))
         body.apply_translation((0, 0, radius))

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError, WayfoldError
 from wayfold.geometry import TriangleIndex
+from wayfold.graph import Graph, searcher
 from wayfold.path import Path
 from wayfold.view.viewer.agents import AGENTS, CUSTOM
 from wayfold.view.viewer.crowd import Crowd
@@ -245,7 +246,7 @@ class Session:
         if self.search == SEARCHES[0]:
             touched = planner.touched(*ends)
         else:
-            path, took, touched = plain, plain_took, np.empty((0, 3))
+            path, took, touched = plain, plain_took, _touched_by_a_star(planner, plain)
         if not path:
             self.problem = f"no path: {path.status.name.lower().replace('_', ' ')} for the {self.agent_name}"
         self.answer = Answer(path, took, plain_took, plain.expanded, touched)
@@ -354,6 +355,17 @@ class Session:
         """The present map."""
         planner = self.ready()
         return show_map(planner.map, planner.accelerator, self.colouring, self.most)
+
+
+def _touched_by_a_star(planner: Planner, path: Path) -> Points:
+    """Where the nodes lie that plain A* settles for a path over the graph of a map; none for maps without one."""
+    graph = getattr(planner.map, "graph", None)
+    if not isinstance(graph, Graph) or not len(path.nodes):
+        return np.empty((0, 3))
+    motions = 255 if graph.motions is None else int(planner.agent.motions)
+    first, last = int(path.nodes[0]), int(path.nodes[-1])
+    nodes = searcher.settled_nodes(graph._space(motions), graph._workspaces, first, last, graph._scale)
+    return graph.points[nodes].astype(np.float64)
 
 
 def _timed(query: Callable[..., Path], ends: tuple[Points, Points]) -> tuple[Path, float]:
