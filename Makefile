@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
 
-.PHONY: demo test test-view screenshots test-data bench results results-page docs pictures fmt clean
+.PHONY: demo test test-long test-view screenshots test-data bench results results-page docs pictures fmt clean
 
 # What a user needs, which is all that the demo needs; then what the checks need on top.
 $(VENV)/usable: pyproject.toml
@@ -30,6 +30,10 @@ test: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "kernels and not data and not long" -n $(JOBS) --dist loadfile
 	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
+
+# Long property runs, such as a thousand edits of a world under four threads; none of them needs data.
+test-long: $(VENV)/installed
+	$(BIN)/pytest -m "long and not data"
 
 # The viewer in a headless Chromium: WAYFOLD_CHROMIUM, one on the PATH, or Playwright's own.
 test-view: $(VENV)/installed

@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 import shapely
 
+from tests.naive_triangles import beside, nearest, samples, surfaces
+
 SURFACE, ADHESIVE, VOLUMETRIC = 1, 2, 4
 _CHUNK = 24  # samples that look at the same triangles
-_CRACK = 1e-6  # metres: a foot does not fall into the seam between two triangles
 
 
 class Violation(NamedTuple):
@@ -114,8 +115,10 @@ class Level:
         kept = length > 0  # triangles without area lie on the edges of others
         self.corners, self.low, self.high = self.corners[kept], self.low[kept], self.high[kept]
         self.up = normal[kept, 2] / length[kept]
+        added = np.zeros(len(length) - len(self.bare), bool)
         # What is closed counts as steep.
-        self.up[np.r_[self.closed, np.zeros(len(length) - len(self.bare), bool)][kept]] = 0.0
+        self.up[np.r_[self.closed, added][kept]] = 0.0
+        self.own = np.r_[~np.zeros(len(self.bare), bool), added][kept]
 
     def with_solids(self, solids):
         """The same triangles with other blocks."""
@@ -159,101 +162,6 @@ def _skin(ring, low, high):
         (ax, ay), (bx, by), (cx, cy) = list(shapely.geometry.polygon.orient(part).exterior.coords)[:3]
         faces += [((ax, ay, high), (bx, by, high), (cx, cy, high)), ((ax, ay, low), (cx, cy, low), (bx, by, low))]
     return np.array(faces, float)
-
-
-# --- geometry: points against triangles, all pairs -------------------------------------------------------------------
-
-
-def nearest(points, corners):
-    """(s, t) distances of points from triangles, and (s, t, 3) the nearest place of each."""
-    p = points[:, None, :]
-    a, b, c = (corners[None, :, k] for k in range(3))
-    normal = np.cross(b - a, c - a)
-    size = (normal * normal).sum(axis=2)
-    over = p - normal * (((p - a) * normal).sum(axis=2) / size)[..., None]
-    inside = np.ones(over.shape[:2], bool)
-    best, place = np.full(over.shape[:2], np.inf), over.copy()
-    for u, v in ((a, b), (b, c), (c, a)):
-        edge = v - u
-        inside &= (np.cross(np.broadcast_to(edge, over.shape), over - u) * normal).sum(axis=2) >= 0
-        along = ((p - u) * edge).sum(axis=2) / np.maximum((edge * edge).sum(axis=2), 1e-300)
-        spot = u + np.clip(along, 0, 1)[..., None] * edge
-        away = np.linalg.norm(p - spot, axis=2)
-        closer = away < best
-        best[closer], place[closer] = away[closer], spot[closer]
-    away = np.linalg.norm(p - over, axis=2)
-    best[inside], place[inside] = away[inside], over[inside]
-    return best, place
-
-
-def surfaces(points, corners):
-    """(s, t) heights of the triangles on the vertical line through each point; NaN where they do not meet it."""
-    x, y = points[:, 0, None], points[:, 1, None]
-    a, b, c = (corners[None, :, k] for k in range(3))
-    twice = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (c[..., 0] - a[..., 0]) * (b[..., 1] - a[..., 1])
-    level = np.abs(twice) > 1e-12
-    safe = np.where(level, twice, 1.0)
-    v = ((x - a[..., 0]) * (c[..., 1] - a[..., 1]) - (c[..., 0] - a[..., 0]) * (y - a[..., 1])) / safe
-    w = ((b[..., 0] - a[..., 0]) * (y - a[..., 1]) - (x - a[..., 0]) * (b[..., 1] - a[..., 1])) / safe
-    # The seam: as far over an edge as a crack is wide, measured with the triangle's own height over that edge.
-    longest = np.sqrt(np.maximum.reduce([((q - r)[..., :2] ** 2).sum(axis=2) for q, r in ((a, b), (b, c), (c, a))]))
-    slack = _CRACK * longest / np.abs(safe)
-    hit = level & (v >= -slack) & (w >= -slack) & (v + w <= 1 + slack)
-    height = a[..., 2] + v * (b[..., 2] - a[..., 2]) + w * (c[..., 2] - a[..., 2])
-    return np.where(hit, height, np.nan)
-
-
-def beside(points, bottom, top, corners):
-    """(s, t) distances, seen from above, of points from the part of each triangle between two heights (of each point).
-
-    That part is a polygon: its rim is the triangle's edges, cut to the heights, and the cuts themselves.
-    """
-    low, high = bottom[:, None], top[:, None]
-    best = np.full((len(points), len(corners)), np.inf)
-    flat = points[:, None, :2]
-    cuts = {"low": [], "high": []}
-    for k in range(3):
-        u, v = corners[None, :, k], corners[None, :, (k + 1) % 3]
-        rise = v[..., 2] - u[..., 2]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first, last = (low - u[..., 2]) / rise, (high - u[..., 2]) / rise
-        level = np.broadcast_to(rise == 0, first.shape)
-        outside = level & ((u[..., 2] < low) | (u[..., 2] > high))
-        start = np.where(level, 0.0, np.clip(np.minimum(first, last), 0, 1))
-        stop = np.where(level, 1.0, np.clip(np.maximum(first, last), 0, 1))
-        outside |= ~level & ((np.minimum(first, last) > 1) | (np.maximum(first, last) < 0))
-        way = (v - u)[..., :2]
-        ends = [u[..., :2] + t[..., None] * way for t in (start, stop)]
-        best = np.minimum(best, np.where(outside, np.inf, _segment(flat, *ends)))
-        for name, t in (("low", first), ("high", last)):
-            crosses = ~level & (t >= 0) & (t <= 1)
-            cuts[name].append(
-                np.where(crosses[..., None], u[..., :2] + np.where(crosses, t, 0)[..., None] * way, np.nan)
-            )
-    for ends in cuts.values():
-        for one, two in ((0, 1), (1, 2), (2, 0)):
-            both = ~(np.isnan(ends[one]) | np.isnan(ends[two])).any(axis=2)
-            away = _segment(flat, np.nan_to_num(ends[one]), np.nan_to_num(ends[two]))
-            best = np.minimum(best, np.where(both, away, np.inf))
-    pierced = surfaces(points, corners)
-    best[(pierced >= low) & (pierced <= high)] = 0.0
-    return best
-
-
-def _segment(p, u, v):
-    way = v - u
-    along = ((p - u) * way).sum(axis=2) / np.maximum((way * way).sum(axis=2), 1e-300)
-    return np.linalg.norm(p - (u + np.clip(along, 0, 1)[..., None] * way), axis=2)
-
-
-def samples(points, spacing):
-    """Points along a path, and which of them are its corners."""
-    parts, corner = [points[:1]], [np.ones(1, bool)]
-    for a, b in pairwise(points):
-        count = max(1, math.ceil(np.linalg.norm(b - a) / spacing))
-        parts.append(a + np.linspace(0, 1, count + 1)[1:, None] * (b - a))
-        corner.append(np.arange(1, count + 1) == count)
-    return np.concatenate(parts), np.concatenate(corner)
 
 
 # --- walking ---------------------------------------------------------------------------------------------------------
@@ -420,9 +328,11 @@ def move(level, agent, points, motions, *, spacing=0.1):
 
     * surface: upright free space, and ground that is no steeper than `slope` below, within `climb` of where a walker's
       middle is meant to be: `climb` + `radius` above it, or lower where the height does not allow for it; with no step
-      above `climb` between samples but for what a slope rises;
+      above `climb` between samples but for what a slope rises. Narrower than a radius, steep or missing ground is
+      stepped over: that is how often the paper looks;
     * adhesive: a surface within two radii that does not face up; or, in a step of less than four radii, one that is
-      steep behind another one: the wall below the rim of a roof;
+      steep behind another one: the wall below the rim of a roof. Blocks are nothing to hold on to, nor does one that
+      comes near take away the hold of the wall;
     * volumetric: upright free space.
 
     The first and the last point are where somebody stands or clings: a body is then as far from the surface as its
@@ -433,15 +343,14 @@ def move(level, agent, points, motions, *, spacing=0.1):
         return [Violation("no points", (math.nan,) * 3, 0, 1)]
     gap = max(0.02 * agent.radius, 1e-3)
     body = _Body(agent, gap, 8 * np.finfo(np.float32).eps * max(1.0, np.abs(points).max()) + 1e-4 * agent.radius)
+    spots = [[point] for point in points]
+    for end in {0, len(points) - 1}:
+        spots[end] = _spots(level, body, points[end], motions)
+    if len(points) == 1:
+        return min((_step(level, body, spot, spot, motions, spacing) for spot in spots[0]), key=len)
     found = []
-    last = len(points) - 2
-    for at in range(max(1, len(points) - 1)):
-        a, b = points[at], points[min(at + 1, len(points) - 1)]
-        starts = _spots(level, body, a, motions) if at == 0 else [a]
-        goals = _spots(level, body, b, motions) if at == last else [b]
-        tried = [_step(level, body, p, q, motions, spacing) for p in starts for q in goals]
-        best = min(tried, key=len)
-        found += best
+    for starts, goals in pairwise(spots):
+        found += min((_step(level, body, p, q, motions, spacing) for p in starts for q in goals), key=len)
     return found
 
 
@@ -477,69 +386,96 @@ def _spots(level, body, point, motions):
 
 def _step(level, body, p, q, motions, spacing):
     """What is wrong with a straight step by the best of the allowed motions."""
-    length = float(np.linalg.norm(q - p))
     where, _ = samples(np.array([p, q]), spacing)
     reach = body.lift + body.climb + body.top + body.near
-    hits = []
+    rises = np.linspace(0, body.top, 1 + math.ceil(body.top / max(body.radius, 0.1)))[1:]
+    tight = [
+        Violation("in a block", tuple(spot), deep, 0.0)
+        for spot, deep in zip(where, level.inside(where), strict=True)
+        if deep > body.tolerance
+    ]
+    upright, adhesive, grounds, facing = [], [], [], []
+    rim = float(np.linalg.norm(q - p)) <= 2 * body.near + body.tolerance
     for first in range(0, len(where), _CHUNK):
         part = where[first : first + _CHUNK]
         near = level.near(part.min(axis=0) - reach, part.max(axis=0) + reach)
-        hits.append((part, level.corners[near], level.up[near]))
-    tight, upright, surface, adhesive = [], [], [], []
-    for at, deep in enumerate(level.inside(where)):
-        if deep > body.tolerance:
-            tight.append(Violation("in a block", tuple(where[at]), deep, 0.0))
-    before = None
-    run = float(np.linalg.norm((q - p)[:2])) / max(1, len(where) - 1)
-    for part, corners, up in hits:
-        if not len(corners):
-            surface += [Violation("no ground", tuple(spot), math.inf, body.lift) for spot in part]
-            adhesive += [Violation("nothing to hold on to", tuple(spot), math.inf, body.near) for spot in part]
-            continue
+        corners, up = level.corners[near], level.up[near]
         away, places = nearest(part, corners)
-        closest = away.argmin(axis=1)
-        rows = np.arange(len(part))
-        tight += [
-            Violation("clearance", tuple(part[at]), away[at, closest[at]], body.radius)
-            for at in np.flatnonzero(away[rows, closest] < body.radius - body.tolerance)
-        ]
-        for rise in np.linspace(0, body.top, 1 + math.ceil(body.top / max(body.radius, 0.1)))[1:]:
-            over = nearest(part + np.array([0, 0, rise]), corners)[0].min(axis=1)
-            upright += [
-                Violation("height", tuple(part[at]), over[at], body.radius)
-                for at in np.flatnonzero(over < body.radius - body.tolerance)
-            ]
+        tight += _nearer("clearance", part, away, body)
+        for rise in rises:
+            upright += _nearer("height", part, nearest(part + np.array([0, 0, rise]), corners)[0], body)
         if motions & SURFACE:
-            heights = surfaces(part, corners)
-            for at, spot in enumerate(part):
-                below = np.where(heights[at] <= spot[2], heights[at], -np.inf)
-                best = int(np.argmax(below))
-                drop = spot[2] - below[best]
-                if not abs(drop - body.lift) <= body.climb + body.tolerance:
-                    surface.append(Violation("no ground", tuple(spot), drop, body.lift + body.climb))
-                    continue
-                same = np.abs(np.nan_to_num(heights[at], nan=np.inf) - below[best]) <= 1e-6
-                if np.abs(up[same]).max() < body.cosine - 1e-6:
-                    surface.append(Violation("slope", tuple(spot), np.abs(up[same]).max(), body.cosine))
-                most = body.climb + run * body.tangent + body.tolerance
-                if before is not None and abs(below[best] - before) > most:
-                    surface.append(Violation("step", tuple(spot), abs(below[best] - before), most))
-                before = below[best]
+            ground, slope = _ground_below(part, corners, up)
+            grounds.append(ground)
+            facing.append(slope)
         if motions & ADHESIVE:
-            steep = np.abs(up) < body.cosine + 1e-6
-            for at, spot in enumerate(part):
-                best = closest[at]
-                if away[at, best] > body.near:
-                    adhesive.append(Violation("nothing to hold on to", tuple(spot), away[at, best], body.near))
-                elif (spot - places[at, best])[2] > (body.cosine + 1e-3) * away[at, best]:
-                    held = away[at, steep].min() if steep.any() else math.inf
-                    if held > body.near or length > 2 * body.near + body.tolerance:
-                        adhesive.append(Violation("nearest surface faces up", tuple(spot), held, body.near))
+            own = level.own[near]
+            adhesive += _held(part, away[:, own], places[:, own], up[own], body, rim)
     ways = []
     if motions & SURFACE:
-        ways.append(tight + upright + surface)
+        ways.append(tight + upright + _walked(where, np.concatenate(grounds), np.concatenate(facing), body, spacing))
     if motions & ADHESIVE:
         ways.append(tight + adhesive)
     if motions & VOLUMETRIC:
         ways.append(tight + upright)
     return min(ways, key=len)
+
+
+def _nearer(what, part, away, body):
+    """Violations of samples that are nearer to a triangle than the radius."""
+    least = away.min(axis=1, initial=np.inf)
+    return [
+        Violation(what, tuple(part[at]), least[at], body.radius)
+        for at in np.flatnonzero(least < body.radius - body.tolerance)
+    ]
+
+
+def _ground_below(part, corners, up):
+    """Height of the highest surface below each sample (-inf for none), and the z of its normal."""
+    heights = surfaces(part, corners)
+    heights[~(heights <= part[:, 2, None])] = -np.inf
+    ground = heights.max(axis=1, initial=-np.inf)
+    with np.errstate(invalid="ignore"):
+        same = np.abs(heights - ground[:, None]) <= 1e-6
+    return ground, np.where(same, np.abs(up), 0.0).max(axis=1, initial=0.0)
+
+
+def _walked(where, ground, facing, body, spacing):
+    """Violations of a walk over ground of these heights and slopes.
+
+    Ground is looked for once in a radius (000, section 3): what is narrower than that is stepped over.
+    """
+    drop = where[:, 2] - ground
+    there = np.abs(drop - body.lift) <= body.climb + body.tolerance
+    good = np.flatnonzero(there & (facing >= body.cosine - 1e-6))
+    found = []
+    for at in np.setdiff1d(np.arange(len(where)), good):
+        before, after = good[good < at], good[good > at]
+        gap = math.inf
+        if len(before) and len(after):
+            gap = float(np.linalg.norm(where[after[0]] - where[before[-1]]))
+        if gap > body.radius + 2 * spacing:
+            what, value, limit = ("slope", facing[at], body.cosine) if there[at] else ("no ground", drop[at], body.lift)
+            found.append(Violation(what, tuple(where[at]), value, limit))
+    for one, two in pairwise(good):
+        run = float(np.linalg.norm((where[two] - where[one])[:2]))
+        most = body.climb + run * body.tangent + body.tolerance
+        if abs(ground[two] - ground[one]) > most:
+            found.append(Violation("step", tuple(where[two]), abs(ground[two] - ground[one]), most))
+    return found
+
+
+def _held(part, away, places, up, body, rim):
+    """Violations of a climb: samples with nothing to hold on to."""
+    found = []
+    steep = np.abs(up) < body.cosine + 1e-6
+    for at, spot in enumerate(part):
+        best = int(np.argmin(away[at])) if len(up) else -1
+        if best < 0 or away[at, best] > body.near:
+            least = away[at].min(initial=np.inf)
+            found.append(Violation("nothing to hold on to", tuple(spot), least, body.near))
+        elif (spot - places[at, best])[2] > (body.cosine + 1e-3) * away[at, best]:
+            held = away[at, steep].min(initial=np.inf)
+            if held > body.near or not rim:
+                found.append(Violation("nearest surface faces up", tuple(spot), held, body.near))
+    return found

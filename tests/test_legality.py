@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests import legality
+from tests import legality, naive_triangles
 from tests.legality import ADHESIVE, SURFACE, VOLUMETRIC, Level, Voxels
 from tests.waypoints.worlds import box, ground
 from wayfold import Agent, Motion
@@ -242,6 +242,15 @@ def test_a_climb_up_a_wall_holds_on_to_it():
     assert "clearance" in move(world, SPIDER, SURFACE | ADHESIVE, *through)
 
 
+def test_a_block_gives_no_hold_and_takes_none():
+    wall = box((20, 0, -1), (22, 40, 6))
+    up = (19.65, 5, 2), (19.65, 5, 5)
+    assert move(level(wall), SPIDER, ADHESIVE, *up) == set()
+    # A block whose top passes below, nearer than the wall.
+    assert move(level(wall, solids=[((18, 0, -1), (19.9, 40, 1.7))]), SPIDER, ADHESIVE, *up) == set()
+    assert move(level(solids=[((20, 0, -1), (22, 40, 6))]), SPIDER, ADHESIVE, *up) == {"nothing to hold on to"}
+
+
 def test_a_long_way_over_a_roof_is_no_climb():
     world = level(box((10, 10, -1), (30, 30, 6)))
     steep = Agent(radius=0.25, height=0.5, climb=0.25, slope=45.0, motions=Motion.ADHESIVE)
@@ -256,6 +265,10 @@ def test_a_walk_of_a_body_needs_ground_that_is_gentle_and_near():
     assert move(level(), walker, SURFACE, (5, 5, lift), (35, 5, lift)) == set()
     assert move(level(), walker, SURFACE, (5, 5, lift + 1), (35, 5, lift + 1)) == {"no ground"}
     assert "no ground" in move(level(), walker, SURFACE, (5, 5, lift), (45, 5, lift))
+    # Holes are stepped over when they are narrower than a radius.
+    for hole, legal in ((0.15, True), (0.9, False)):
+        world = Level(np.array([*_square(0, 20), *_square(20 + hole, 40)], float))
+        assert (move(world, walker, SURFACE, (5, 5, lift), (35, 5, lift)) == set()) == legal
     world, _ = ramp(60)
     # As high above a slope as the radius asks for, which is within a step of a walker's height.
     line = [(x, 5, (x - 10) * math.tan(math.radians(60)) + 0.503) for x in (10.6, 13.7)]
@@ -273,7 +286,7 @@ def test_distances_from_triangles_are_those_of_trimesh(points, corners):
     sides = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     triangles = triangles[np.linalg.norm(sides, axis=1) > 1e-3]
     if len(triangles):
-        away, where = legality.nearest(places, triangles)
+        away, where = naive_triangles.nearest(places, triangles)
         for at, place in enumerate(places):
             wanted = trimesh.triangles.closest_point(triangles, np.repeat(place[None], len(triangles), axis=0))
             np.testing.assert_allclose(away[at], np.linalg.norm(wanted - place, axis=1), atol=1e-6)
@@ -295,7 +308,7 @@ def test_distances_beside_triangles_are_those_of_many_points_on_them(points, cor
     a, b, c = triangle[0]
     on = a + u[:, None] * (b - a) + v[:, None] * (c - a)
     on = on[(on[:, 2] >= low) & (on[:, 2] <= low + 1)]
-    away = legality.beside(places, np.full(len(places), low), np.full(len(places), low + 1), triangle)[:, 0]
+    away = naive_triangles.beside(places, np.full(len(places), low), np.full(len(places), low + 1), triangle)[:, 0]
     for at, place in enumerate(places):
         if len(on):
             wanted = np.linalg.norm(on[:, :2] - place[:2], axis=1).min()

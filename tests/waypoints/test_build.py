@@ -195,3 +195,11 @@ def test_a_climber_gets_onto_a_roof_over_its_rim_and_over_a_thin_wall_where_a_wa
             p, q = waypoints.points[[a, b]].astype(float)
             legal = [not naive_waypoints.violations(corners, p, q, motion, AGENT, lift) for motion in (1, 2)]
             assert any(legal)
+
+
+def test_a_world_without_walls_is_walked_and_flown_over():
+    waypoints = WaypointGraph.build(ground(20.0, 20.0), Agent(radius=0.25, height=0.5, climb=0.25))
+    for motions, height in ((Motion.SURFACE | Motion.ADHESIVE, 0.0), (Motion.VOLUMETRIC, 0.5)):
+        path = waypoints.path((2, 2, height), (18, 17, height), motions=motions)
+        assert np.hypot(16, 15) <= path.length < 2 * np.hypot(16, 15)
+    assert not (waypoints.graph.motions & Motion.ADHESIVE).any()

@@ -37,6 +37,17 @@ def body_of(agent: Agent) -> _kernels.Body:
     )
 
 
+def _steep(mesh: Mesh, body: _kernels.Body) -> Mesh:
+    """The triangles that are neither floors nor ceilings."""
+    steep = np.abs(mesh.normals[:, 2]) < body.cosine
+    if steep.any():
+        return Mesh(mesh.vertices, mesh.triangles[steep])
+    # A world without walls: one triangle that nobody reaches, since an index needs something.
+    low, high = mesh.bounds
+    corner = low - 10.0 * ((high - low).max() + body.near)
+    return Mesh(corner + np.eye(3), [(0, 1, 2)])
+
+
 class Surroundings:
     """What the traversability tests (000, section 3) look at.
 
@@ -51,8 +62,7 @@ class Surroundings:
         self.agent = agent
         self.index = TriangleIndex(mesh)
         self.body = body_of(agent)
-        steep = np.abs(mesh.normals[:, 2]) < self.body.cosine
-        self.steep = TriangleIndex(Mesh(mesh.vertices, mesh.triangles[steep]))
+        self.steep = TriangleIndex(_steep(mesh, self.body))
 
     def world(self) -> _kernels.World:
         """The triangles for kernels, with a stack of its own."""
