@@ -91,6 +91,36 @@ def test_what_a_search_touched_lies_in_the_world_and_holds_the_way(opened, agent
     assert len(touched) >= planner.path(start, goal).expanded * 0.5
 
 
+def test_ground_of_other_materials_costs_what_the_agent_says():
+    x0, x1 = np.meshgrid(np.arange(20.0), np.arange(12.0), indexing="ij")
+    low = np.column_stack([x0.ravel(), x1.ravel(), np.zeros(240)])
+    quads = low[:, None] + np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    corners = 4 * np.arange(240)[:, None]
+    triangles = np.concatenate([corners + np.array(part) for part in ((0, 1, 2), (0, 2, 3))])
+    middle = (np.abs(low[:, 0] - 9.5) < 3) & (low[:, 1] < 8)
+    kinds = np.tile(np.where(middle, 1, 0), 2)
+    world = World.from_mesh(Mesh(quads.reshape(-1, 3), triangles, kinds, ("road", "mud")), cache=False)
+    ends = (2, 3, 0), (18, 3, 0)
+    straight = world.planner(PERSON).path(*ends)
+    assert straight.length == pytest.approx(16.0, rel=0.02)
+    around = world.planner(PERSON, costs={"mud": 10.0}).path(*ends)
+    assert around.points[:, 1].max() > 7.5
+    assert straight.length < around.cost < 40
+    shut = world.planner(PERSON, costs={"mud": float("inf")}).path(*ends)
+    assert shut.found
+    assert shut.points[:, 1].max() > 7.5
+    assert not world.planner(PERSON, costs={"road": float("inf")}).reachable(*ends)
+
+
+def test_who_builds_is_told_how_far_it_is():
+    steps = []
+    world = World.from_mesh(courtyard(), cache=False)
+    for agent in (PERSON, SPIDER):
+        world.planner(agent, progress=lambda *step: steps.append(step))
+    assert {what for what, _, _ in steps} >= {"navigation mesh", "waypoints"}
+    assert all(0 <= done <= total for _, done, total in steps)
+
+
 def test_a_planner_says_what_it_is_and_why(opened):
     text = opened.planner(PERSON).explain()
     for words in ("radius 0.4 m", "navmesh", "walks", "hierarchy", "cell_size 0.2", "bytes", "built in"):

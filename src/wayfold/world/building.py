@@ -20,11 +20,11 @@ from wayfold.world.cache import Cache, key_of
 from wayfold.world.choice import Choice, navmesh_settings, waypoint_settings
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner
+from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
 from wayfold.world.walking import Standing, WalkingPlanner, accelerate
 
-Progress = Callable[[str, int, int], None]
 _WALKABLE = 1
 
 

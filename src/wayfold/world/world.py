@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,10 +20,9 @@ from wayfold.world.cache import cache_of
 from wayfold.world.field import Field
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Planner, Zones
+from wayfold.world.progress import Progress, told
 from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
-
-Progress = Callable[[str, int, int], None]
 
 
 class World:
@@ -188,7 +187,8 @@ class World:
             What this agent thinks of the ground: 1 for names that are left out, infinite where it does not go.
             Navigation meshes and terrains only.
         progress : callable, optional
-            Called as ``progress(what, done, total)`` while something is built.
+            Called as ``progress(what, done, total)`` while something is built. By default a bar is shown on a
+            terminal when that takes longer than a second.
         **settings
             Of the map: `cell_size`, `cell_height`, `tile_size`, ... of `NavMesh.build`; `region_size` of
             `WaypointGraph.build`; `cell` of `SparseGrid.from_mesh`; `graph`, `epsilon`, ... of `Terrain.path`.
@@ -216,9 +216,10 @@ class World:
             found = self._planners.get(key)
             if found is None:
                 begin = time.perf_counter()
-                found = building.build(
-                    self._source, who, chosen, dict(prices), settings, self.closed, self._cache, self._lock, progress
-                )
+                with told(progress) as tell:
+                    found = building.build(
+                        self._source, who, chosen, dict(prices), settings, self.closed, self._cache, self._lock, tell
+                    )
                 found.notes.build_seconds = time.perf_counter() - begin
                 with self._editing:
                     self._catch_up(found)
