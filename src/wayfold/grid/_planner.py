@@ -176,8 +176,19 @@ class Planner:
         if route is None:
             return Path(Status.UNREACHABLE, expanded=abstract_settled)
         routed = time.perf_counter()
-        room = 64 * len(route) + 512
         states = self.cell_states
+        state, nodes, settled = self._refined(states, route, first, last, trim)
+        states.give(state)
+        points = self.cells_of(nodes)
+        cost = _plan_kernels.leg_costs(self.space, nodes, points)
+        timings = {"abstract": routed - begin, "refine": time.perf_counter() - routed}
+        return Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled, timings=timings, smoother=self.pull)
+
+    def _refined(
+        self, states: Workspaces, route: NDArray[np.int32], first: int, last: int, trim: float
+    ) -> tuple[graph_kernels.SearchState, NDArray[np.int32], int]:
+        """The state after a route has been refined (to be given back), the cells of the path, and settled cells."""
+        room = 64 * len(route) + 512
         state = states.take()
         while True:
             trail = np.empty(room, np.int32)
@@ -185,17 +196,27 @@ class Planner:
                 self.space, state, route, first, last, _AHEAD, _SCALE, trim, trail
             )
             if status == _plan_kernels.DONE:
-                break
+                return state, trail[:count].copy(), settled
             if status == _plan_kernels.TRAIL_FULL:
                 room *= 4
             else:
                 state = states.larger(state)
-        states.give(state)
-        nodes = trail[:count].copy()
-        points = self.cells_of(nodes)
-        cost = _plan_kernels.leg_costs(self.space, nodes, points)
-        timings = {"abstract": routed - begin, "refine": time.perf_counter() - routed}
-        return Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled, timings=timings, smoother=self.pull)
+
+    def settled(self, first: int, last: int, *, abstract: bool) -> NDArray[np.int64]:
+        """The nodes that the search for a path between two nodes settles, for pictures."""
+        if not abstract:
+            return searcher.settled_nodes(self.space, self.cell_states, first, last, 1.0)
+        owners = self.grid._store.owners
+        route, _ = self.route(int(owners[first >> 4]), int(owners[last >> 4]))
+        if route is None:
+            return np.empty(0, np.int64)
+        # A state of its own: the stamps of all its small searches are above its clock of 0.
+        state, *_ = self._refined(Workspaces(self.grid._store.cells.size), route, first, last, 0.0)
+        return np.flatnonzero((state.stamp > 0) & (state.place < 0))
+
+    def costs_to(self, goal: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Cost of the cheapest way from every node to one, and the next node on it; no one-way edges and links."""
+        return searcher.tree_from(_sparse_kernels.BackSpace(self.space), self.cell_states, goal)
 
     def route(self, region: int, goal_region: int) -> tuple[NDArray[np.int32] | None, int]:
         """Regions from one to another by A* over the abstract graph, None where there is no way; regions settled."""

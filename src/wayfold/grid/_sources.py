@@ -12,6 +12,7 @@ from wayfold import _check
 from wayfold.agent import Agent
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
+from wayfold.grid.index import CellIndex
 
 if TYPE_CHECKING:
     from wayfold.grid.sparse import SparseGrid
@@ -179,16 +180,10 @@ def nearest_cells(
 ) -> NDArray[np.int64]:
     """The cell nearest to each point, which is given in cells and levels, and in metres for the message."""
     reach = _check.number(reach, "reach", low=0.0) + 0.5
-    cells = grid.cells  # by rows, so that the cells of a row near a point are a run
-    width = int(np.ptp(cells[:, 0])) + 1 if len(cells) else 1
-    left = int(cells[:, 0].min()) if len(cells) else 0
-    order = cells[:, 1] * width + cells[:, 0] - left
+    index = CellIndex(grid.cells)
     found = np.empty((len(points), 3), np.int64)
     for at, point in enumerate(points):
-        rows = np.arange(np.ceil(point[1] - reach), np.floor(point[1] + reach) + 1)
-        columns = np.clip([np.ceil(point[0] - reach) - left, np.floor(point[0] + reach) + 1 - left], 0, width)
-        runs = np.searchsorted(order, (rows * width)[:, None] + columns)
-        around = np.concatenate([np.empty((0, 3), np.int64), *(cells[first:last] for first, last in runs)])
+        around = index.cells(index.within(point[:2] - reach, point[:2] + reach))
         around = around[((around - point)[:, :2] ** 2).sum(axis=1) <= reach * reach]
         if not len(around):
             place = ", ".join(f"{value:g}" for value in wanted[at])

@@ -172,6 +172,38 @@ def _(space, node, goal):
     return octile(goal_x - x, goal_y - y)
 
 
+class BackSpace(NamedTuple):
+    """A sparse grid whose steps are all turned round, for one without one-way edges and links.
+
+    Area effects on the cell that is left raise the cost of a step: it is the one that is entered on the way there.
+    """
+
+    whole: SparseSpace
+
+
+@implements(slots, BackSpace)
+def _(space, node):
+    return 0, 8
+
+
+@implements(target, BackSpace)
+def _(space, node, slot):
+    return np.int32(successor_node(space.whole, node, slot))
+
+
+@implements(cost, BackSpace)
+def _(space, node, slot, successor):
+    length = DIAGONAL if slot & 1 else 1.0
+    return length * (1.0 + space.whole.weight * effects_of(space.whole.store.cells[node]))
+
+
+@implements(distance, BackSpace)
+def _(space, node, goal):
+    x, y = position(space.whole.store, node)
+    goal_x, goal_y = position(space.whole.store, goal)
+    return octile(goal_x - x, goal_y - y)
+
+
 class ClearSpace(NamedTuple):
     """A sparse grid in which cells under area effects cannot be entered: where paths may be pulled straight."""
 

@@ -29,4 +29,5 @@ def warm() -> None:
     path = sparse.path((0, 0), (2, 1), smooth=True)
     sparse.replan(path)
     sparse.path((0, 0), (2, 1), abstract=False)
+    sparse._planner.costs_to(int(sparse._nodes(np.zeros((1, 3), np.int64))[0]))
     _sparse_kernels.sum_successors(sparse._store, np.zeros(1, np.int32), np.empty(8, np.int32), np.empty(8, np.int64))

@@ -10,14 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.agent import Agent, Motion
-from wayfold.errors import ParameterError
+from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
+from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
 from wayfold.world.cache import Cache, key_of
-from wayfold.world.choice import Choice, navmesh_settings, waypoint_settings
+from wayfold.world.cells import CellPlanner
+from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner
 from wayfold.world.progress import Progress
@@ -49,6 +51,8 @@ def build(
     if chosen.map == "waypoints":
         assert source.mesh is not None
         return _roaming(source, source.mesh, agent, chosen, settings, closed, cache, lock, progress, notes)
+    if chosen.map == "sparse-grid":
+        return _on_cells(source, agent, chosen, settings, closed, cache, lock, progress, notes)
     raise ParameterError(f"worlds of {source.kind} have no planner yet")
 
 
@@ -112,6 +116,36 @@ def _roaming(
     else:
         fast = accelerate(waypoints.graph, chosen.accelerator, int(agent.motions), progress)
     return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, fast=fast)
+
+
+def _on_cells(
+    source: Source,
+    agent: Agent,
+    chosen: Choice,
+    settings: dict[str, Any],
+    closed: Sequence[str],
+    cache: Cache,
+    lock: ReadersWriter,
+    progress: Progress | None,
+    notes: Notes,
+) -> Planner:
+    notes.settings = grid_settings(source.mesh, agent, settings)
+    if source.mesh is None:
+        assert source.cells is not None
+        notes.remarks.append("the world is made of cells: the agent's size does not count in it")
+        y, x = np.nonzero(source.cells)
+        grid = SparseGrid.from_cells(np.column_stack([x, y]), kinds=source.cells[y, x] - 1, **notes.settings)
+        return CellPlanner(agent, chosen.accelerator, notes, lock, grid=grid, kinds=source.cells)
+    notes.remarks.append("a cell is there where the agent can stand in its middle; costs are lengths seen from above")
+    key = key_of(source.content, agent=asdict(agent), closed=closed, **notes.settings)
+    found = _cached(cache, key, "sparse-grid", SparseGrid, notes)
+    if found is None:
+        tell = _told(progress, "cells")
+        found = SparseGrid.from_mesh(source.mesh.without(*closed), agent, progress=tell, **notes.settings)
+        cache.put(key, "sparse-grid", found)
+    if not found.num_cells:
+        raise GeometryError("the agent can stand in the middle of no cell: it may be too large, or the cells")
+    return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
 
 
 def area_kinds(

@@ -52,6 +52,10 @@ def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
         raise ParameterError(f"a world of {source} has no {name!r}: choose from {', '.join(possible)}")
     if name == "navmesh" and agent.motions != Motion.SURFACE:
         raise ParameterError("a navigation mesh is for walkers: this agent has other motions; use map='waypoints'")
+    if name == "sparse-grid" and source == "mesh" and agent.motions != Motion.SURFACE:
+        raise ParameterError("a mesh as a sparse grid is for walkers: this agent has other motions")
+    if name == "sparse-grid" and source == "mesh" and 2 * agent.radius > agent.height:
+        raise ParameterError("a mesh as a sparse grid is for agents that are taller than wide: use map='navmesh'")
     fast, why_fast = accelerator, "asked for"
     if fast == "auto":
         fast = ACCELERATORS[name][0]
@@ -96,6 +100,28 @@ def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[st
     height = agent.climb / 4 if agent.climb > 0 else cell / 2
     usual = {"cell_size": cell, "cell_height": min(max(height, cell / 8), cell), "tile_size": _TILE}
     return {**usual, **given}
+
+
+_GRID_OPTIONS = ("sector_size", "successors", "trim", "merge", "effect_cost")
+_MOST_CELLS = 1 << 24
+
+
+def grid_settings(mesh: Mesh | None, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a sparse grid: those that were given, and for a mesh the side of its cells.
+
+    A cell is as wide as the agent's radius, but on the steepest slope neighbours must stay within a step.
+    """
+    known = _GRID_OPTIONS if mesh is None else (*_GRID_OPTIONS, "cell", "level")
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"a sparse grid has no setting {name!r} here: choose from {', '.join(known)}")
+    if mesh is None:
+        return given
+    cell = agent.radius if agent.radius > 0 else agent.height / 4
+    if agent.climb > 0 and agent.slope > 0:
+        cell = min(cell, 0.75 * agent.climb / math.tan(math.radians(min(agent.slope, 89.0))))
+    width, depth, _ = (mesh.bounds[1] - mesh.bounds[0]).tolist()
+    return {"cell": max(cell, math.sqrt(width * depth / _MOST_CELLS)), **given}
 
 
 def waypoint_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:

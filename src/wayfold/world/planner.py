@@ -43,6 +43,8 @@ class Notes:
     build_seconds: float = 0.0
     cached: str | None = None
     """The file that the map came from."""
+    remarks: list[str] = field(default_factory=list)
+    """What else is worth knowing of the map."""
 
 
 class Planner(ABC):
@@ -285,6 +287,7 @@ class Planner(ABC):
             f"map          {self.map_name}: {notes.why_map}",
             f"             {self.map!r}",
         ]
+        lines += [f"             {remark}" for remark in notes.remarks]
         if settings:
             lines.append(f"settings     {settings}")
         lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")

@@ -85,6 +85,18 @@ class Shape:
             hit[chosen] = shapely.dwithin(shapely.linestrings(ends), self.polygon, radius)
         return hit
 
+    def hit_at(
+        self, points: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """At which places (q, 3) an upright cylinder would touch the shape; as `hit_by` for moves without length."""
+        hit: NDArray[np.bool_] = (points[:, 2] > self.low - above) & (points[:, 2] < self.high + below)
+        at = np.flatnonzero(hit)
+        if radius == 0:
+            hit[at] = shapely.intersects_xy(self.polygon, points[at, 0], points[at, 1])
+        else:
+            hit[at] = shapely.dwithin(shapely.points(points[at, :2]), self.polygon, radius)
+        return hit
+
     def mesh(self) -> Mesh:
         """Its faces as triangles that face outwards, for pictures."""
         cut = shapely.constrained_delaunay_triangles(self.polygon).geoms
