@@ -1,4 +1,4 @@
-"""The level as it is shown: triangles by material, the small things left out where there are too many."""
+"""The level as it is shown: triangles by material, simplified where there are too many."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from wayfold.errors import ParameterError
-from wayfold.geometry import Mesh
+from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.view.viewer.layers import show_map
-from wayfold.view.viewer.things import Colour, Layer, Surface, label_colours
+from wayfold.view.viewer.things import Colour, Layer, Points, Surface, label_colours
 from wayfold.waypoints.voxels import VoxelWaypoints
 
 # Materials of the samples and names that levels often use; others get a colour of their own.
@@ -55,22 +55,53 @@ def show_level(mesh: Mesh, most: int, below: float | None = None) -> Layer:
     ----------
     mesh : Mesh
     most : int, >= 1
-        Triangles to send at most: of the rest, parts that hang together are left out whole, the smallest first, and
-        of the last one its smallest triangles.
+        Triangles to send at most; a level of more is simplified, flat ground first (see `simplified`).
     below : float, metres, optional
         Triangles that lie wholly above this height are left out, to look into a building.
     """
     shown = np.arange(len(mesh))
     if below is not None:
         shown = shown[mesh.corners[:, :, 2].min(axis=1) <= below]
-    kept = largest(mesh, shown, most)
-    notes = []
-    if len(kept) < len(shown):
-        notes.append(
-            f"level: {len(kept):,} of {len(shown):,} triangles are drawn, the small things are left out; "
-            "planning and clicking use all of them"
-        )
-    return Layer(tuple(_by_material(mesh, kept)), tuple(notes))
+    if len(shown) <= most:
+        return Layer(tuple(_by_material(mesh, shown)))
+    kinds = None if mesh.materials is None else mesh.materials[shown]
+    drawn = simplified(Mesh(mesh.vertices, mesh.triangles[shown], kinds, mesh.material_names), most)
+    note = f"level: simplified from {len(shown):,} to {len(drawn):,} triangles; planning and clicking use all of them"
+    return Layer(tuple(_by_material(drawn, np.arange(len(drawn)))), (note,))
+
+
+def simplified(mesh: Mesh, most: int) -> Mesh:
+    """A mesh of at most so many triangles that looks alike.
+
+    Edges are collapsed where that moves the surface least (quadric error metrics, by fast-simplification, which the
+    extra ``view`` brings); a triangle gets the material of what is nearest to its middle. What is still too much, or
+    everything without that library, is left out by `largest`.
+    """
+    result = mesh
+    try:
+        from fast_simplification import simplify
+    except ImportError:
+        pass
+    else:
+        vertices, triangles = _welded(mesh.vertices, mesh.triangles)
+        middle = vertices.mean(axis=0)
+        moved, corners = simplify(vertices - middle, triangles, target_count=most)
+        if len(corners):
+            result = Mesh(moved + middle, np.asarray(corners, np.int32))
+            if mesh.materials is not None:
+                nearest = TriangleIndex(mesh).nearest(result.corners.mean(axis=1))[1]
+                result = Mesh(result.vertices, result.triangles, mesh.materials[nearest], mesh.material_names)
+    kept = largest(result, np.arange(len(result)), most)
+    kinds = None if result.materials is None else result.materials[kept]
+    return Mesh(result.vertices, result.triangles[kept], kinds, result.material_names)
+
+
+def _welded(vertices: Points, triangles: NDArray[np.int32]) -> tuple[Points, NDArray[np.int32]]:
+    """Vertices within a millimetre as one, since many files repeat them, and the triangles that are still triangles."""
+    points, places = np.unique(np.round(vertices, 3), axis=0, return_inverse=True)
+    corners = places.reshape(-1)[triangles].astype(np.int32)
+    a, b, c = corners.T
+    return points, corners[(a != b) & (b != c) & (a != c)]
 
 
 def largest(mesh: Mesh, triangles: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -78,9 +109,8 @@ def largest(mesh: Mesh, triangles: NDArray[np.int64], most: int) -> NDArray[np.i
     if len(triangles) <= most:
         return triangles
     areas = mesh.areas[triangles]
-    # Corners that lie on one millimetre are one: many files repeat them for each triangle.
-    _, vertices = np.unique(np.round(mesh.vertices, 3), axis=0, return_inverse=True)
-    corners = vertices.reshape(-1)[mesh.triangles[triangles]]
+    _, places = np.unique(np.round(mesh.vertices, 3), axis=0, return_inverse=True)
+    corners = places.reshape(-1)[mesh.triangles[triangles]]
     links = np.concatenate([corners[:, :2], corners[:, 1:]])
     size = int(corners.max()) + 1
     joined = coo_array((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape=(size, size))

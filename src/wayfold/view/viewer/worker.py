@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -86,6 +87,7 @@ class Worker:
                 self._failed(str(error))
             except Exception as error:
                 # The viewer goes on; whoever runs it should hear of a mistake in the package.
+                traceback.print_exc()
                 self._failed(f"{type(error).__name__}: {error}")
             with self._change:
                 left = bool(self._jobs)
