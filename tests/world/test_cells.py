@@ -1,5 +1,8 @@
 """Worlds of cells and meshes as cells: queries that agree with each other, edits that equal a fresh world."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -293,6 +296,37 @@ def test_costs_that_area_effects_cannot_say_are_refused_and_change_nothing(cost)
     finer.planner(effect_cost=0.75)
     finer.set_cost(Box((0, 0, -1), (2, 2, 1)), 2.5)
     assert finer.planner(effect_cost=0.75).distance((0, 0), (2, 0)) == pytest.approx(5.0)
+
+
+def test_queries_beside_edits_see_the_world_before_or_after_one_whole():
+    world = world_of(np.ones((20, 20)))
+    planner = world.planner()
+    wall = Box((9.5, -1, -1), (10.5, 18.5, 1))
+    costs = {planner.distance((0, 0), (19, 0))}
+    world.block(wall)
+    costs.add(planner.distance((0, 0), (19, 0)))
+    world.unblock(wall)
+    assert len(costs) == 2
+    seen: list[float] = []
+    done = threading.Event()
+
+    def ask():
+        while not done.is_set():
+            path = planner.path((0, 0), (19, 0))
+            seen.append(path.cost)
+            path.smooth()
+
+    with ThreadPoolExecutor(4) as pool:
+        asking = [pool.submit(ask) for _ in range(4)]
+        try:
+            for _ in range(50):
+                world.block(wall)
+                world.unblock(wall)
+        finally:
+            done.set()
+        for each in asking:
+            each.result()
+    assert set(seen) <= costs
 
 
 # --- the cache -------------------------------------------------------------------------------------------------------
