@@ -34,6 +34,8 @@ class VoxelWaypoints(WaypointGraph):
     blocked: NDArray[np.bool_]
     numbers: NDArray[np.int32]
     region_size: int
+    _boxes: NDArray[np.int32]  # (b, 6) free boxes, by region
+    _homes: NDArray[np.int32]  # (b,) the region of each
 
     @classmethod
     def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
@@ -50,20 +52,54 @@ class VoxelWaypoints(WaypointGraph):
         if blocked.ndim != 3 or blocked.size == 0:
             raise ParameterError(f"a voxel map has three dimensions, not shape {blocked.shape}")
         size = _check.whole(region_size, "region_size", low=2)
-        shape = tuple(-(-side // size) for side in blocked.shape)
-        boxes, regions = _boxes(blocked, size, (shape[0], shape[1], shape[2]))
+        every = np.arange(np.prod(_regions_along(blocked.shape, size)), dtype=np.int64)
+        return cls._assembled(blocked, size, *_boxes(blocked, size, every))
+
+    def rebuilt(self, blocked: NDArray[np.bool_]) -> VoxelWaypoints:
+        """The graph after some voxels have changed, array by array that of `from_voxels`; this one stays as it is.
+
+        Only regions with changed voxels are cut into boxes again; the boxes are joined anew.
+
+        Parameters
+        ----------
+        blocked : (X, Y, Z) bool array
+            As large as the present one; it is kept, not copied.
+
+        Raises
+        ------
+        OffMapError
+            When every voxel is blocked.
+        """
+        if blocked.shape != self.blocked.shape or blocked.dtype != np.bool_:
+            raise ParameterError(f"the voxels must be bool of shape {self.blocked.shape}, as before")
+        size = self.region_size
+        changed = np.argwhere(blocked != self.blocked) // size
+        shape = _regions_along(blocked.shape, size)
+        touched = np.unique((changed[:, 0] * shape[1] + changed[:, 1]) * shape[2] + changed[:, 2])
+        fresh, homes = _boxes(blocked, size, touched)
+        kept = ~np.isin(self._homes, touched)
+        boxes, regions = np.concatenate([self._boxes[kept], fresh]), np.concatenate([self._homes[kept], homes])
+        order = np.argsort(regions, kind="stable")
+        return type(self)._assembled(blocked, size, np.ascontiguousarray(boxes[order]), regions[order])
+
+    @classmethod
+    def _assembled(
+        cls, blocked: NDArray[np.bool_], size: int, boxes: NDArray[np.int32], regions: NDArray[np.int32]
+    ) -> VoxelWaypoints:
+        """The graph of free boxes, which are sorted by region."""
         if not len(boxes):
             raise OffMapError("every voxel is blocked: there is no place for a waypoint")
+        shape = _regions_along(blocked.shape, size)
         numbers = np.full(blocked.shape, -1, np.int32)
         _voxel_kernels.box_numbers(boxes, 0, numbers)
-        pairs, places = _openings(boxes, numbers)
-        graph, of = _join(boxes, regions, pairs, places)
-        low = np.full(3, -0.5)
-        cut = grid_boxes(low, np.full(3, float(size)), (shape[0], shape[1], shape[2]))
-        result = cls(graph, Regions.from_pairs(cut, of, (shape[0], shape[1], shape[2])))
+        graph, of = _join(boxes, regions, *_openings(boxes, numbers))
+        cut = grid_boxes(np.full(3, -0.5), np.full(3, float(size)), shape)
+        result = cls(graph, Regions.from_pairs(cut, of, shape))
         result.blocked = blocked
         result.numbers = numbers
         result.region_size = size
+        result._boxes = boxes
+        result._homes = regions
         return result
 
     @property
@@ -134,15 +170,21 @@ class VoxelWaypoints(WaypointGraph):
         return Path(path.status, points, cost=length, expanded=path.expanded, timings=path.timings)
 
 
+def _regions_along(voxels: tuple[int, ...], size: int) -> tuple[int, int, int]:
+    """Numbers of regions along the axes."""
+    x, y, z = (-(-side // size) for side in voxels)
+    return x, y, z
+
+
 def _boxes(
-    blocked: NDArray[np.bool_], size: int, shape: tuple[int, int, int]
+    blocked: NDArray[np.bool_], size: int, wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Free boxes, region by region, and the region of each."""
+    """Free boxes of some regions, region by region, and the region of each."""
     taken = np.zeros(blocked.shape, np.bool_)
     room = np.empty((size**3, 6), np.int32)
     found, regions = [np.empty((0, 6), np.int32)], [np.empty(0, np.int32)]
-    for region in range(shape[0] * shape[1] * shape[2]):
-        cell = np.unravel_index(region, shape)
+    for region in wanted.tolist():
+        cell = np.unravel_index(region, _regions_along(blocked.shape, size))
         low = tuple(int(c) * size for c in cell)
         high = tuple(min(at + size, side) for at, side in zip(low, blocked.shape, strict=True))
         count = _voxel_kernels.free_boxes(blocked, taken, low, high, room)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
-from wayfold.waypoints import WaypointGraph
+from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
 from wayfold.world.cells import CellPlanner
 from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
@@ -25,6 +25,7 @@ from wayfold.world.planner import Notes, Planner
 from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
+from wayfold.world.voxels import VoxelPlanner
 from wayfold.world.walking import Standing, WalkingPlanner, accelerate
 
 _WALKABLE = 1
@@ -53,6 +54,9 @@ def build(
         return _roaming(source, source.mesh, agent, chosen, settings, closed, cache, lock, progress, notes)
     if chosen.map == "sparse-grid":
         return _on_cells(source, agent, chosen, settings, closed, cache, lock, progress, notes)
+    if chosen.map == "voxels":
+        assert source.voxels is not None
+        return _in_voxels(source.voxels, agent, chosen, settings, lock, notes)
     raise ParameterError(f"worlds of {source.kind} have no planner yet")
 
 
@@ -146,6 +150,25 @@ def _on_cells(
     if not found.num_cells:
         raise GeometryError("the agent can stand in the middle of no cell: it may be too large, or the cells")
     return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
+
+
+def _in_voxels(
+    voxels: NDArray[np.bool_],
+    agent: Agent,
+    chosen: Choice,
+    settings: dict[str, Any],
+    lock: ReadersWriter,
+    notes: Notes,
+) -> Planner:
+    for name in settings:
+        if name != "region_size":
+            raise ParameterError(f"a world of voxels has no setting {name!r}: its only one is region_size")
+    notes.settings = {"region_size": 16, **settings}
+    notes.remarks.append("everybody flies through a world of voxels, as a point: size and motions do not count in it")
+    waypoints = VoxelWaypoints.from_voxels(voxels, **notes.settings)
+    return VoxelPlanner(
+        replace(agent, motions=Motion.VOLUMETRIC), chosen.accelerator, notes, lock, waypoints=waypoints, own=voxels
+    )
 
 
 def area_kinds(

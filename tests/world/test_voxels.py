@@ -1,0 +1,166 @@
+"""Worlds of voxels: queries that agree with each other, edits that equal a fresh world, array by array."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.world.edits import edits, make, same_zones
+from tests.world.levels import pairs
+from wayfold import Agent, Box, Motion, Status, World
+from wayfold.errors import EditError, OffMapError, ParameterError
+from wayfold.formats import Map3D, load_map3d, load_scen3d
+from wayfold.waypoints import VoxelWaypoints
+from wayfold.world.voxels import VoxelPlanner
+
+pytestmark = pytest.mark.kernels
+
+
+def world_of(blocked):
+    return World.from_map(Map3D(np.array(blocked.shape, np.int32), np.argwhere(blocked).astype(np.int32)), cache=False)
+
+
+def halls():
+    """Two halls and a wall between them with two windows."""
+    blocked = np.zeros((24, 16, 12), np.bool_)
+    blocked[11:13] = True
+    blocked[11:13, 2:5, 2:5] = False
+    blocked[11:13, 11:13, 8:10] = False
+    blocked[4:7, 4:7, :9] = True
+    return blocked
+
+
+LOW_WINDOW = Box((10.5, 1.5, 1.5), (13.5, 5.5, 5.5))
+HIGH_WINDOW = Box((10.5, 10.5, 7.5), (13.5, 13.5, 10.5))
+WEST, EAST = (2.0, 2.0, 2.0), (20.0, 3.0, 2.0)
+
+
+@pytest.mark.parametrize("accelerator", ["subregions", "none"])
+def test_what_a_planner_answers_agrees_with_itself(accelerator):
+    planner = world_of(halls()).planner(accelerator=accelerator, region_size=6)
+    assert isinstance(planner, VoxelPlanner)
+    starts, goals = pairs(planner, 8)
+    one_by_one = [planner.path(start, goal) for start, goal in zip(starts, goals, strict=True)]
+    for one, other in zip(one_by_one, planner.paths(starts, goals, workers=2), strict=True):
+        assert one.cost == pytest.approx(other.cost)
+        np.testing.assert_allclose(one.points, other.points)
+    field = planner.field(goals[0])
+    for start, goal, path in zip(starts, goals, one_by_one, strict=True):
+        assert path.found
+        assert planner.reachable(start, goal)
+        assert planner.distance(start, goal) == path.cost
+        assert planner.plain(start, goal).cost == planner.path(start, goal, exact=True).cost <= path.cost + 1e-5
+        assert field.path(start).cost == pytest.approx(planner.plain(start, goals[0]).cost, rel=1e-5)
+        assert path.smooth().length <= path.length + 1e-9
+        assert len(planner.touched(start, goal))
+
+
+def test_everybody_flies_and_is_told_so():
+    world = world_of(halls())
+    assert world.path(WEST, EAST).found
+    assert world.path(WEST, EAST, Agent(motions=Motion.VOLUMETRIC)).found
+    assert "size and motions do not count" in world.planner().explain()
+    with pytest.raises(ParameterError, match="region_size"):
+        world.planner(cell=2)
+    for wrong in ((12, 8, 2), (-1, 0, 0)):
+        with pytest.raises(OffMapError):
+            world.path(wrong, EAST)
+
+
+def test_a_block_moves_the_path_and_unblocking_brings_it_back():
+    world = world_of(halls())
+    planner = world.planner(region_size=6)
+    before = planner.path(WEST, EAST)
+    field = planner.field(EAST)
+    world.block(LOW_WINDOW)
+    after = planner.path(WEST, EAST)
+    assert after.length > before.length + 2.0
+    assert not LOW_WINDOW.contains(after.smooth().points).any()
+    world.block(HIGH_WINDOW)
+    assert planner.path(WEST, EAST).status is Status.UNREACHABLE
+    assert not planner.reachable(WEST, EAST)
+    assert field.path(WEST).cost == pytest.approx(before.cost, rel=0.2)
+    world.unblock(HIGH_WINDOW)
+    world.unblock(LOW_WINDOW)
+    assert planner.path(WEST, EAST).cost == pytest.approx(before.cost)
+
+
+def test_costs_lead_around_and_can_be_taken_back():
+    world = world_of(halls())
+    planner = world.planner(region_size=6)
+    before = planner.path(WEST, EAST)
+    world.set_cost(LOW_WINDOW, 50.0)
+    around = planner.path(WEST, EAST)
+    assert before.cost < around.cost < 4 * before.cost
+    world.set_cost(LOW_WINDOW, 1.0)
+    assert planner.path(WEST, EAST).cost == pytest.approx(before.cost)
+
+
+def test_a_block_that_leaves_nothing_free_is_refused():
+    world = world_of(np.zeros((4, 4, 4), np.bool_))
+    planner = world.planner()
+    with pytest.raises(EditError, match="no voxel"):
+        world.block(Box((-1, -1, -1), (9, 9, 9)))
+    assert world.blocks == ()
+    assert planner.path((0, 0, 0), (3, 3, 3)).found
+
+
+@given(st.integers(0, 2**32 - 1), st.data())
+@settings(max_examples=60)
+def test_edits_equal_a_fresh_world_array_by_array(seed, data):
+    rng = np.random.default_rng(seed)
+    blocked = rng.random(rng.integers(2, 11, 3)) < 0.3
+    blocked[0, 0, 0] = False
+    heights = data.draw(st.sampled_from([(-2.0, 3.0), (0.5, 4.0), (2.0, 20.0)]))
+    world = world_of(blocked)
+    planner = world.planner(region_size=4)
+    try:
+        make(world, data.draw(edits(10.0, height=heights)))
+    except EditError:
+        assert planner.edits == world.version
+    closed = blocked.copy()
+    for block in world.blocks:
+        places = np.argwhere(np.ones_like(blocked)).astype(float)
+        closed |= block.contains(places).reshape(blocked.shape)
+    fresh = VoxelWaypoints.from_voxels(closed, region_size=4)
+    mine = planner.map
+    np.testing.assert_array_equal(mine.blocked, closed)
+    np.testing.assert_array_equal(mine.numbers, fresh.numbers)
+    for name in ("points", "offsets", "targets", "motions"):
+        np.testing.assert_array_equal(getattr(mine.graph, name), getattr(fresh.graph, name))
+    np.testing.assert_array_equal(mine.layout.of, fresh.layout.of)
+    other = same_zones(world, world_of(blocked)).planner(region_size=4)
+    free = np.argwhere(~closed)
+    for start, goal in zip(free[::7], free[::-7], strict=True):
+        assert planner.path(start, goal).cost == other.path(start, goal).cost
+        assert planner.reachable(start, goal) == planner.path(start, goal).found
+
+
+@pytest.mark.data
+def test_paths_on_a_real_map_are_free_and_edits_equal_a_fresh_map(data):
+    folder = data / "movingai" / "warframe"
+    file = min(folder.glob("*.3dmap"), key=lambda file: file.stat().st_size)
+    world = World.open(file, cache=False)
+    planner = world.planner()
+    blocked = load_map3d(file).dense()
+    scenarios = load_scen3d(file.with_suffix(".3dmap.3dscen"))
+    rows = [scenarios[at] for at in range(0, len(scenarios), len(scenarios) // 20)]
+    for row in rows:
+        path = planner.path(row.start, row.goal)
+        assert planner.reachable(row.start, row.goal) == path.found
+        assert path.found
+        assert planner.path(row.start, row.goal, exact=True).cost <= path.cost * (1 + 1e-6)
+        line = path.smooth().points
+        assert path.smooth().length >= 0.85 * row.length  # 26 moves are up to 1.13 times as long as straight lines
+        places = np.concatenate([np.linspace(a, b, 500) for a, b in pairwise(line)])
+        assert not blocked[tuple(np.floor(places + 0.5).astype(int).T)].any()
+    middle = np.array(rows[-1].start, float)
+    world.block(Box(middle - 9.4, middle - 1.6))
+    closed = blocked.copy()
+    first, last = np.maximum(middle - 9, 0).astype(int), np.maximum(middle - 1, 0).astype(int)
+    closed[first[0] : last[0], first[1] : last[1], first[2] : last[2]] = True
+    fresh = VoxelWaypoints.from_voxels(closed)
+    np.testing.assert_array_equal(planner.map.numbers, fresh.numbers)
+    np.testing.assert_array_equal(planner.map.graph.targets, fresh.graph.targets)
