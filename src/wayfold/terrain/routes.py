@@ -84,9 +84,18 @@ class _Linked:
         self._goals.append(goals)
 
     def search(
-        self, start_nodes: Ints, start_costs: Array, goal_costs: Array, ends: Array, scale: float
+        self,
+        start_nodes: Ints,
+        start_costs: Array,
+        goal_costs: Array,
+        ends: Array,
+        scale: float,
+        watch: list[Ints] | None = None,
     ) -> tuple[Ints | None, int]:
-        """Nodes between start and goal (both left out) of the cheapest way, None without one, and settled nodes."""
+        """Nodes between start and goal (both left out) of the cheapest way, None without one, and settled nodes.
+
+        The numbers of the settled nodes of the graph are appended to `watch`.
+        """
         nodes = len(self.points)
         space = _route_kernels.LinkedSpace(
             self.offsets, self.targets, self.costs, self.points, start_nodes, start_costs, goal_costs, ends
@@ -106,6 +115,8 @@ class _Linked:
             ),
         )
         trail = searcher.trail(state, end)[1:-1] if status == graph_kernels.FOUND else None
+        if watch is not None:
+            watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, nodes))).astype(np.int32))
         self.workspaces.give(state)
         return trail, settled
 
@@ -195,7 +206,9 @@ class EdgeRoutes(_Linked):
         self.graph = graph
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
 
-    def route(self, ends: Array, places: Ints, search: str) -> tuple[Ints | None, Ints, int]:
+    def route(
+        self, ends: Array, places: Ints, search: str, watch: list[Ints] | None = None
+    ) -> tuple[Ints | None, Ints, int]:
         """Nodes of the cheapest way (None without one), the triangles of its legs, and settled nodes."""
         graph = self.graph
         room = int(graph.tri_offsets[places[0] + 1] - graph.tri_offsets[places[0]]) + 1
@@ -220,7 +233,7 @@ class EdgeRoutes(_Linked):
                     link = exact_cost(self.ground, self.weights, np.stack([ends[which], to]), self.radius)
                     costs[at if which == 0 else node] = link
         scale = self._scale if search == "astar" else 0.0
-        trail, settled = self.search(start_nodes[:count], start_costs[:count], goals, ends, scale)
+        trail, settled = self.search(start_nodes[:count], start_costs[:count], goals, ends, scale, watch)
         self.give_goals(goals, reached)
         if trail is None:
             return None, searcher.NO_NODES, settled

@@ -19,6 +19,7 @@ from wayfold.errors import FormatError, OffMapError, ParameterError
 from wayfold.path import Path, Status
 from wayfold.terrain import _kernels, _sources, discs
 from wayfold.terrain._constructors import FromSources
+from wayfold.terrain._repaint import repaint
 from wayfold.terrain._subdivision import paint
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
@@ -161,6 +162,42 @@ class Terrain(FromSources):
         other: Terrain = self._others[key]
         return other
 
+    def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
+        """The same ground with areas that are dearer, cheaper or closed; this terrain stays as it is.
+
+        Only the triangles that an outline meets are cut; all others are kept, so that most of the time goes into
+        joining the triangles again. Lines cost what they cost on a terrain that was painted from scratch.
+
+        Parameters
+        ----------
+        layers : list of (polygon, factor)
+            Shapely polygons or multipolygons, which may reach out of the map, and what the ground's own weight is
+            multiplied by in each: above 0, infinity closes it. Where polygons overlap the last one counts.
+
+        Raises
+        ------
+        ParameterError, GeometryError
+            When a polygon is not valid or a factor is not above 0.
+        """
+        shapes: list[Any] = []
+        factors: list[float] = []
+        for number, (polygon, factor) in enumerate(layers):
+            factors.append(_sources.check_weight(factor, f"the factor of layer {number}"))
+            shapes.append(_sources.check_regions([(polygon, 1.0)])[0][0])
+        if not shapes:
+            return self
+        mesh = self._ground.mesh
+        vertices, triangles, of, layer = repaint(mesh.vertices, mesh.triangles, shapes)
+        pairs = np.column_stack([self._kinds[of], layer])
+        unique, kinds = np.unique(pairs, axis=0, return_inverse=True)
+        scale = np.append(factors, 1.0)  # the last one is for what is not painted
+        names = tuple(
+            self._names[kind] if at < 0 else f"{self._names[kind]} (layer {at})" for kind, at in unique.tolist()
+        )
+        weights = self._by_name[unique[:, 0]] * scale[unique[:, 1]]
+        ground = self._ground if triangles is mesh.triangles else Ground(vertices, triangles)
+        return Terrain._from_ground(ground, kinds.reshape(-1).astype(np.int32), names, weights)
+
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
         where = np.ascontiguousarray(_check.points3(points)[:, :2])
@@ -294,12 +331,7 @@ class Terrain(FromSources):
 
     def _refined_disc(self, ends: Array, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
-        key = ("grown", radius)
-        if key not in self._others:
-            ground, weights = discs.grow(self._ground, self._weights, radius)
-            kinds = np.arange(len(weights), dtype=np.int32)
-            self._others[key] = Terrain._from_ground(ground, kinds, tuple(map(str, kinds)), weights)
-        grown: Terrain = self._others[key]
+        grown = self._grown(radius)
         places = grown.locate(ends)
         if (places < 0).any() or not np.isfinite(grown._weights[places]).all():
             return Path(Status.UNREACHABLE)
@@ -308,6 +340,18 @@ class Terrain(FromSources):
             line = np.ascontiguousarray(found.points[:, :2])
             found.cost = discs.exact_cost(self._ground, self._weights, line, radius)
         return found
+
+    def _grown(self, radius: float) -> Terrain:
+        """The terrain on which the centre of a disc is a point; this one without a radius."""
+        if radius == 0:
+            return self
+        key = ("grown", radius)
+        if key not in self._others:
+            ground, weights = discs.grow(self._ground, self._weights, radius)
+            kinds = np.arange(len(weights), dtype=np.int32)
+            self._others[key] = Terrain._from_ground(ground, kinds, tuple(map(str, kinds)), weights)
+        grown: Terrain = self._others[key]
+        return grown
 
     def _routes(self, graph: str, *options: Any) -> Any:
         """The prepared graph of a kind, built when it is first asked for."""

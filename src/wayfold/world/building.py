@@ -16,6 +16,7 @@ from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
+from wayfold.terrain import Terrain
 from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
 from wayfold.world.cells import CellPlanner
@@ -27,8 +28,10 @@ from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelPlanner
 from wayfold.world.walking import Standing, WalkingPlanner, accelerate
+from wayfold.world.weighted import TerrainPlanner
 
 _WALKABLE = 1
+_ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")
 
 
 def build(
@@ -57,7 +60,8 @@ def build(
     if chosen.map == "voxels":
         assert source.voxels is not None
         return _in_voxels(source.voxels, agent, chosen, settings, lock, notes)
-    raise ParameterError(f"worlds of {source.kind} have no planner yet")
+    assert source.terrain is not None
+    return _over_terrain(source.terrain, agent, chosen, costs, settings, lock, notes)
 
 
 def _walking(
@@ -169,6 +173,24 @@ def _in_voxels(
     return VoxelPlanner(
         replace(agent, motions=Motion.VOLUMETRIC), chosen.accelerator, notes, lock, waypoints=waypoints, own=voxels
     )
+
+
+def _over_terrain(
+    terrain: Terrain,
+    agent: Agent,
+    chosen: Choice,
+    costs: dict[str, float],
+    settings: dict[str, Any],
+    lock: ReadersWriter,
+    notes: Notes,
+) -> Planner:
+    for name in settings:
+        if name not in _ROUTE_OPTIONS:
+            raise ParameterError(f"a terrain has no setting {name!r}: choose from {', '.join(_ROUTE_OPTIONS)}")
+    notes.settings = {"graph": "refined", "radius": agent.radius, **settings}
+    notes.remarks.append("the agent is a disc; heights of points and shapes do not count")
+    ground = terrain.with_weights(costs) if costs else terrain
+    return TerrainPlanner(agent, chosen.accelerator, notes, lock, terrain=ground, options=notes.settings)
 
 
 def area_kinds(

@@ -1,0 +1,197 @@
+"""Worlds of weighted regions: cheapest routes that bend where the ground changes (paper 003)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+import shapely
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from wayfold import _check
+from wayfold.agent import Agent
+from wayfold.path import Path, Status
+from wayfold.terrain import Terrain
+from wayfold.terrain.routes import EdgeRoutes
+from wayfold.world.field import Field
+from wayfold.world.locks import ReadersWriter
+from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.shapes import Shape
+
+
+class Lying:
+    """The ground at one moment; nothing in it changes.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    options : dict
+        Of `Terrain.path`; `radius` is that of the disc.
+    """
+
+    def __init__(self, terrain: Terrain, options: dict[str, Any]) -> None:
+        self.terrain = terrain
+        self.options = options
+
+    @cached_property
+    def open(self) -> Terrain:
+        """The ground for the middle of the disc."""
+        return self.terrain._grown(float(self.options["radius"]))
+
+    @cached_property
+    def labels(self) -> NDArray[np.int32]:
+        """Component of each triangle that can be entered, -1 for others: routes lead over sides and corners."""
+        triangles, free = self.open.triangles, np.isfinite(self.open.triangle_weights)
+        rows = np.repeat(np.flatnonzero(free), 3)
+        corners = triangles[free].ravel()
+        shape = len(triangles), len(self.open.vertices)
+        meets = scipy.sparse.csr_array((np.ones(len(rows), np.bool_), (rows, corners)), shape=shape)
+        both = scipy.sparse.block_array([[None, meets], [meets.T, None]], format="csr")
+        labels = connected_components(both, directed=False)[1][: len(triangles)]
+        return np.where(free, labels, -1).astype(np.int32)
+
+    def path(self, start: Any, goal: Any) -> Path:
+        """One query."""
+        return self.terrain.path(start, goal, **self.options)
+
+
+class TerrainPlanner(Planner):
+    """Plans over weighted ground, which is flat: heights of points and shapes do not count.
+
+    A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that the shapes meet,
+    out of the ground as it was without edits, and then takes the old ground's place, so queries need no lock. The
+    graph of the routes is made by the next query. There is no accelerator: `exact` and `plain` give what `path` gives.
+    """
+
+    map_name = "terrain"
+
+    def __init__(
+        self,
+        agent: Agent,
+        accelerator: str,
+        notes: Notes,
+        lock: ReadersWriter,
+        *,
+        terrain: Terrain,
+        options: dict[str, Any],
+    ) -> None:
+        super().__init__(agent, accelerator, notes, lock)
+        self._own = terrain
+        self._now = Lying(terrain, options)
+
+    @property
+    def map(self) -> Terrain:
+        """The ground as it is now."""
+        return self._now.terrain
+
+    @property
+    def accelerator(self) -> None:
+        """There is none."""
+
+    # --- queries -----------------------------------------------------------------------------------------------------
+
+    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
+        return self._now.path(start, goal)
+
+    def _plain(self, start: Any, goal: Any) -> Path:
+        return self._now.path(start, goal)
+
+    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
+        now = self._now
+        return now.terrain.paths(starts, goals, workers=workers, **now.options)
+
+    def _reachable(self, start: Any, goal: Any) -> bool:
+        now = self._now
+        ends, _ = now.terrain._ends(start, goal)
+        if now.options["graph"] != "refined":  # other graphs may miss a way
+            return bool(now.path(start, goal))
+        places = now.open.locate(ends)
+        labels = np.where(places < 0, -1, now.labels[places])
+        return bool(labels[0] == labels[1] >= 0)
+
+    def _nearest(self, point: Points) -> Points:
+        ground = self._now.open
+        reach = 10.0 * max(self.agent.radius, self.agent.height)
+        place = int(ground.locate(point[None])[0])
+        if place >= 0 and np.isfinite(ground.triangle_weights[place]):
+            return np.array([point[0], point[1], 0.0])
+        corners = ground.vertices[ground.triangles]
+        low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
+        near = ((low <= point[:2]) & (high >= point[:2])).all(axis=1) & np.isfinite(ground.triangle_weights)
+        if near.any():
+            open_ = shapely.polygons(corners[near][:, [0, 1, 2, 0]])
+            spot = shapely.Point(point[:2])
+            gaps = shapely.distance(open_, spot)
+            if gaps.min() <= reach:
+                x, y = shapely.get_coordinates(shapely.shortest_line(open_[np.argmin(gaps)], spot))[0]
+                return np.array([x, y, 0.0])
+        raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m")
+
+    def _touched(self, start: Any, goal: Any) -> Points:
+        """Points on the triangles that the search settles; for grids and Steiner graphs only those of the path."""
+        now = self._now
+        graph = now.options["graph"]
+        if graph not in ("refined", "dual-extra"):
+            return now.path(start, goal).points
+        ends, _ = now.terrain._ends(start, goal)
+        if graph == "refined":
+            routes, places = now.open._routes(graph, 0.0), now.open.locate(ends)
+        else:
+            routes, places = now.terrain._routes(graph, now.options["radius"]), now.terrain.locate(ends)
+        assert isinstance(routes, EdgeRoutes)
+        seen: list[NDArray[np.int32]] = []
+        if (places >= 0).all():
+            routes.route(ends, places, now.options.get("search") or "astar", seen)
+        nodes = np.concatenate([np.empty(0, np.int32), *seen])
+        return np.column_stack([routes.points[nodes], np.zeros(len(nodes))])
+
+    def _field(self, goal: Any) -> Field:
+        where = _check.point3(goal, "goal")
+        self._now.terrain._ends(where, where)
+        return TerrainField(self._now, where * (1.0, 1.0, 0.0))
+
+    def _random_points(self, count: int, seed: int) -> Points:
+        now = self._now
+        free = np.flatnonzero(now.labels >= 0)
+        if not free.size:
+            raise off_map(np.zeros(2), "and every other place is an obstacle")
+        a, b, c = np.swapaxes(now.open.vertices[now.open.triangles[free]], 0, 1)
+        areas = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+        labels = now.labels[free]
+        areas[labels != np.argmax(np.bincount(labels, weights=areas))] = 0.0
+        rng = np.random.default_rng(seed)
+        at = rng.choice(len(free), count, p=areas / areas.sum())
+        u, v = np.sort(rng.random((2, count)), axis=0)[:, :, None]
+        return np.column_stack([a[at] * u + b[at] * (v - u) + c[at] * (1 - v), np.zeros(count)])
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Lying:
+        layers = [(zone.polygon, cost) for zone, cost in after.costs]
+        layers += [(block.polygon, float("inf")) for block in after.blocks]
+        return Lying(self._own.painted(layers), self._now.options)
+
+    def _commit(self, prepared: Lying) -> None:
+        self._now = prepared
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        yield  # each query takes one `Lying`, which does not change
+
+
+class TerrainField(Field):
+    """Routes to one goal; each is a query of its own, since a route is refined between its two ends."""
+
+    def __init__(self, now: Lying, goal: Points) -> None:
+        super().__init__(goal)
+        self._now = now
+
+    def _paths(self, starts: Points) -> Sequence[Path]:
+        goals = np.broadcast_to(self.goal, starts.shape)
+        found: Sequence[Path] = self._now.terrain.paths(starts, goals, **self._now.options)
+        return [path if path else Path(Status.UNREACHABLE) for path in found]
