@@ -188,13 +188,14 @@ class Terrain(FromSources):
             return self
         mesh = self._ground.mesh
         vertices, triangles, of, layer = repaint(mesh.vertices, mesh.triangles, shapes)
-        pairs = np.column_stack([self._kinds[of], layer])
-        unique, kinds = np.unique(pairs, axis=0, return_inverse=True)
-        scale = np.append(factors, 1.0)  # the last one is for what is not painted
+        count = len(shapes) + 1
+        unique, kinds = np.unique(self._kinds[of].astype(np.int64) * count + layer + 1, return_inverse=True)
+        own, over = np.divmod(unique, count)  # 0 is for what is not painted
         names = tuple(
-            self._names[kind] if at < 0 else f"{self._names[kind]} (layer {at})" for kind, at in unique.tolist()
+            self._names[kind] + (f" (layer {at - 1})" if at else "")
+            for kind, at in zip(own.tolist(), over.tolist(), strict=True)
         )
-        weights = self._by_name[unique[:, 0]] * scale[unique[:, 1]]
+        weights = self._by_name[own] * np.array([1.0, *factors])[over]
         ground = self._ground if triangles is mesh.triangles else Ground(vertices, triangles)
         return Terrain._from_ground(ground, kinds.reshape(-1).astype(np.int32), names, weights)
 
