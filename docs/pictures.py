@@ -295,9 +295,11 @@ def of_level(file: str, cell: float) -> Callable[[Path], Figure]:
     def draw(data: Path) -> Figure:
         mesh = formats.load_mesh(data / "recast" / file, up="y")
         grid = SparseGrid.from_mesh(mesh, Agent(radius=0.6, height=2.0, climb=0.9), cell=cell)
-        table = grid.regions()
-        path = grid.path(table.cells[0], table.cells[-1], smooth=True)
-        return sparse.draw_floors(grid, path)
+        ends = np.random.default_rng(1).choice(grid.cells, (40, 2))
+        longest = max(
+            (path for path in grid.paths(ends[:, 0], ends[:, 1], smooth=True) if path), key=lambda p: p.length
+        )
+        return sparse.draw_floors(grid, longest)
 
     return draw
 
