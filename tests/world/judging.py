@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tests import legality
-from wayfold import Motion
 
 
 def level_of(world):
@@ -22,7 +21,7 @@ def solids(blocks):
     return [(block.outline, block.low, block.high) for block in blocks]
 
 
-def violations(level, planner, points):
+def violations(level, planner, points, draped=False):
     """What is wrong with the points of a path of a planner, which says how fine its map is; nothing else is asked."""
     agent = planner.agent
     # About the tenth of a metre for agents of a person's size, and as fine for those in other units.
@@ -30,7 +29,7 @@ def violations(level, planner, points):
     if planner.map_name == "navmesh":
         settings = planner.notes.settings
         voxels = legality.Voxels(settings["cell_size"], settings["cell_height"], settings.get("max_error", 1.3))
-        return legality.walk(level, agent, points, voxels, spacing=spacing)
+        return legality.walk(level, agent, points, voxels, spacing=spacing, draped=draped)
     assert planner.map_name == "waypoints"
     return legality.move(level, agent, points, int(agent.motions), spacing=spacing)
 
@@ -38,7 +37,3 @@ def violations(level, planner, points):
 def scaled(agent, units):
     """The same agent in a world whose unit is 1 / `units` metres."""
     return type(agent)(agent.radius * units, agent.height * units, agent.climb * units, agent.slope, agent.motions)
-
-
-def walks(agent):
-    return agent.motions == Motion.SURFACE

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.world.judging import level_of, scaled, violations
-from tests.world.levels import EVERYBODY, courtyard, pairs
+from tests.world.levels import CART, EVERYBODY, PERSON, courtyard, pairs
 from wayfold import Box, Mesh, World
 from wayfold.errors import GeometryError
 
@@ -59,6 +59,14 @@ def test_the_nearest_place_of_any_point_is_a_legal_place(district, agent):
     for near in planner.random_points(6, seed=4) + rng.uniform(-1.5, 1.5, (6, 3)):
         place = planner.nearest(np.clip(near, low, high))
         assert violations(level, planner, place[None]) == []
+
+
+@pytest.mark.parametrize("agent", [PERSON, CART], ids=["person", "cart"])
+def test_draped_paths_follow_the_ground_all_the_way(district, agent):
+    planner, level = district.planner(agent), level_of(district)
+    for path in planner.paths(*pairs(planner, 6, seed=8)):
+        line = planner.drape(path, spacing=planner.notes.settings["cell_size"])
+        assert violations(level, planner, line, draped=True) == []
 
 
 def blocks_of(rng, bounds, count):
