@@ -144,3 +144,12 @@ def test_a_wrong_edit_changes_nothing():
         waypoints.update([(3, 9)], costs=[1.0])
     assert waypoints.num_edges == graph.num_edges
     assert waypoints.graph.path(0, 2).nodes.tolist() == [0, 2]
+
+
+def test_an_edge_that_is_cheaper_a_metre_than_any_was_is_used():
+    points = [(0, 0), (10, 0), (5, 8), (5, -1)]
+    graph = Graph.from_edges(points, [(0, 3), (3, 1), (0, 2), (2, 1)], costs=[6, 6, 10, 10])
+    waypoints = WaypointGraph.from_graph(graph, (1, 1, 1))
+    assert waypoints.path(0, 1, motions=7).cost == 12
+    waypoints.update([(0, 2), (2, 1)], costs=[1, 1])
+    assert waypoints.path(0, 1, motions=7).cost == 2

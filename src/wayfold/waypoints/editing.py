@@ -71,9 +71,20 @@ def update(
             make_room(waypoints, again=True)
             graph = waypoints.graph
             assert graph.motions is not None
+    _lower_scale(graph, pairs, prices)
     touched = np.concatenate([gone, pairs])
     waypoints._forget(np.unique(touched))
     return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
+
+
+def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.float32]) -> None:
+    """Keep the straight distance a lower bound where edges are cheaper a metre than any was."""
+    if not prices.size:
+        return
+    ends = graph.points[pairs].astype(np.float64)
+    lengths = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        graph._scale = float(np.fmin.reduce(prices / lengths, initial=graph._scale))
 
 
 def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
