@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
-from wayfold import Agent
+from wayfold import Agent, NavMesh
 from wayfold.navmesh import _compact_kernels, _field_kernels, _trace_kernels, pipeline
 from wayfold.navmesh.pipeline import Frame, Triangles
 from wayfold.navmesh.settings import AgentVoxels, Settings
@@ -251,3 +251,12 @@ def test_tracing_visits_every_boundary_edge_once():
     assert sorted(edge_at[edge_at >= 0].tolist()) == list(range(10))
     assert loops.label[edge_at[1, 2]] == 2
     assert loops.label[edge_at[2, 0]] == 1
+
+
+def test_a_tile_that_sees_ground_only_in_its_border_is_empty():
+    # Floors in the first and in the third tile of a row; only the third one's reaches the border of the second.
+    side = 32 * 0.2
+    two = mesh_of(floor(0.0, 0.0, side - 3.0, side), floor(2 * side, 0.0, 3 * side, side))
+    built = NavMesh.build(two, Agent(), cell_size=0.2, tile_size=32)
+    assert len(np.unique(built.components)) == 2
+    assert built.area == pytest.approx((2 * side - 4.6) * (side - 0.8), rel=0.15)

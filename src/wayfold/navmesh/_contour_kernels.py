@@ -279,7 +279,8 @@ def outlines(loops, corners, region):
     """For each loop the outer rim of its region where the loop is a hole, else -1."""
     keep = np.ones(loops.span.size, np.uint8)
     count = loops.offsets.size - 1
-    outer = np.full(np.max(region) + 1 if region.size > 0 else 1, -1, np.int32)
+    # In a tile of nothing but border every number is below 0.
+    outer = np.full(max(np.max(region), 0) + 1 if region.size > 0 else 1, -1, np.int32)
     result = np.full(count, -1, np.int32)
     for loop in range(count):
         if _loop_area(loops, corners, keep, loop, False)[0] > 0:
