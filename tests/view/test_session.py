@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.view.worlds import NARROW, NORTH, SOUTH, gates
-from wayfold import Agent
+from wayfold import Agent, formats
 from wayfold.errors import ParameterError
 from wayfold.view.viewer.agents import AGENTS
 from wayfold.view.viewer.session import SEARCHES, Session
@@ -189,6 +189,19 @@ def test_every_colouring_of_every_map_can_be_drawn(session):
             layer = session.map()
             assert layer.things
             assert not layer.notes
+
+
+def test_worlds_of_cells_are_shown_and_clicked_too(tmp_path):
+    rows = ["." * 12 for _ in range(12)]
+    rows[6] = "@@@@@@@@@@.@"
+    (tmp_path / "wall.map").write_text("type octile\nheight 12\nwidth 12\nmap\n" + "\n".join(rows) + "\n")
+    session = Session(World.from_map(formats.load_map(tmp_path / "wall.map"), cache=False))
+    session.prepare()
+    click(session, (1.0, 2.0, 0.0))
+    click(session, (1.0, 10.0, 0.0))
+    assert session.answer.path
+    assert session.answer.path.points[:, 0].max() > 9
+    assert session.level().things
 
 
 def test_the_level_is_shown_before_any_map_is_built(world):
