@@ -6,8 +6,9 @@ with plain numpy, and lists what is wrong, where, and by how much. There are two
 * `walk`: over the ground, as navigation meshes give them. The judge follows the ground on foot, sample by sample.
 * `move`: of a body's middle through space, as waypoint graphs give them, by surface, adhesive or volumetric motion.
 
-Every tolerance follows from a setting of the map; `Voxels` and `move` say from which one and why. None was fitted to
-results.
+Every tolerance follows from a setting of the map; `Voxels` and `move` say from which one and why. Two rules were
+widened after first runs: ground that is missing over less than a radius is stepped over (the paper samples an edge once
+a radius), and blocks are obstacles but nothing to hold on to.
 """
 
 from __future__ import annotations

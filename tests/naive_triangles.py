@@ -37,12 +37,13 @@ def surfaces(points, corners):
     x, y = points[:, 0, None], points[:, 1, None]
     a, b, c = (corners[None, :, k] for k in range(3))
     twice = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (c[..., 0] - a[..., 0]) * (b[..., 1] - a[..., 1])
-    level = np.abs(twice) > 1e-12
+    longest = np.sqrt(np.maximum.reduce([((q - r)[..., :2] ** 2).sum(axis=2) for q, r in ((a, b), (b, c), (c, a))]))
+    # What is thinner than a crack seen from above is a wall: it has no height of its own on a vertical line.
+    level = np.abs(twice) > 2 * _CRACK * longest
     safe = np.where(level, twice, 1.0)
     v = ((x - a[..., 0]) * (c[..., 1] - a[..., 1]) - (c[..., 0] - a[..., 0]) * (y - a[..., 1])) / safe
     w = ((b[..., 0] - a[..., 0]) * (y - a[..., 1]) - (x - a[..., 0]) * (b[..., 1] - a[..., 1])) / safe
     # The seam: as far over an edge as a crack is wide, measured with the triangle's own height over that edge.
-    longest = np.sqrt(np.maximum.reduce([((q - r)[..., :2] ** 2).sum(axis=2) for q, r in ((a, b), (b, c), (c, a))]))
     slack = _CRACK * longest / np.abs(safe)
     hit = level & (v >= -slack) & (w >= -slack) & (v + w <= 1 + slack)
     height = a[..., 2] + v * (b[..., 2] - a[..., 2]) + w * (c[..., 2] - a[..., 2])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -10,7 +13,8 @@ from hypothesis import strategies as st
 from tests.world.judging import level_of, scaled, violations
 from tests.world.levels import CART, EVERYBODY, PERSON, courtyard, pairs
 from wayfold import Box, Mesh, World
-from wayfold.errors import GeometryError
+from wayfold.errors import GeometryError, OffMapError
+from wayfold.formats import load_bsp
 
 UNITS = 32.0  # Quake units in a metre: a player of 56 units is 1.75 m tall
 
@@ -112,6 +116,32 @@ def test_paths_in_real_levels_are_legal(data, name, agent):
     file, options, units = LEVELS[name]
     world = World.open(data / file, cache=False, **options)
     found = judged(world, scaled(agent, units), 20)
+    assert found == []
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+@pytest.mark.parametrize("name", ["oa_dm1", "oa_shouse"])
+def test_paths_between_the_spawns_and_items_of_a_level_are_legal(data, name, agent):
+    """The largest connected ground of a level may be the outside of its hull: these are where players are."""
+    level = load_bsp(data / f"quake/{name}.bsp")
+    world = World.from_mesh(level.mesh, cache=False)
+    planner, triangles = world.planner(scaled(agent, UNITS)), level_of(world)
+    places = []
+    for point in level.points:
+        with contextlib.suppress(OffMapError):
+            places.append(planner.nearest(point.position))
+    ways = [(a, b) for a, b in combinations(places, 2) if planner.reachable(a, b)]
+    chosen = np.random.default_rng(0).permutation(len(ways))[:20]
+    assert len(chosen) >= 5
+    found = []
+    for at in chosen:
+        path = planner.path(*ways[at])
+        assert path.found
+        found += [str(violation) for violation in violations(triangles, planner, path.points)]
+    print(
+        f"{name}: {len(places)} places, {len(ways)} pairs joined, {len(chosen)} paths judged, {len(found)} violations"
+    )
     assert found == []
 
 

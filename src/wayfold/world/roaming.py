@@ -143,7 +143,14 @@ class RoamingPlanner(Planner):
             if gaps.min() > reach:
                 raise off_map(point, f"has no waypoint of the agent within {reach:g} m") from None
             return np.asarray(self._waypoints.points[nodes[np.argmin(gaps)]], np.float64)
-        return point
+        return self._place(point)
+
+    def _place(self, point: Points) -> Points:
+        """Where the agent is when it is asked to be at a point: a flyer does not lie on the ground."""
+        surroundings = self._waypoints.surroundings
+        if surroundings is None or self.agent.motions != Motion.VOLUMETRIC:
+            return point
+        return np.array(surroundings.positions(point)[Motion.VOLUMETRIC])
 
     def _touched(self, start: Any, goal: Any) -> Points:
         (a, _), (b, _) = self._end(start, "start"), self._end(goal, "goal")
