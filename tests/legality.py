@@ -8,7 +8,7 @@ with plain numpy, and lists what is wrong, where, and by how much. There are two
 
 Every tolerance follows from a setting of the map; `Voxels` and `move` say from which one and why. Two rules were
 widened after first runs: ground that is missing over less than a radius is stepped over (the paper samples an edge once
-a radius), and blocks are obstacles but nothing to hold on to.
+a radius; ours test a climb twice as often), and blocks are obstacles but nothing to hold on to.
 """
 
 from __future__ import annotations
@@ -467,8 +467,11 @@ def _walked(where, ground, facing, body, spacing):
 
 
 def _held(part, away, places, up, body, rim):
-    """Violations of a climb: samples with nothing to hold on to."""
-    found = []
+    """Violations of a climb: samples with nothing to hold on to.
+
+    Edges are tested twice a radius: a ledge that is narrower may lie between, while a wall stays within reach.
+    """
+    found, ledge = [], []
     steep = np.abs(up) < body.cosine + 1e-6
     for at, spot in enumerate(part):
         best = int(np.argmin(away[at])) if len(up) else -1
@@ -477,6 +480,19 @@ def _held(part, away, places, up, body, rim):
             found.append(Violation("nothing to hold on to", tuple(spot), least, body.near))
         elif (spot - places[at, best])[2] > (body.cosine + 1e-3) * away[at, best]:
             held = away[at, steep].min(initial=np.inf)
-            if held > body.near or not rim:
+            if held > body.near:
                 found.append(Violation("nearest surface faces up", tuple(spot), held, body.near))
+            elif not rim:
+                ledge.append((at, Violation("nearest surface faces up", tuple(spot), held, body.near)))
+    return found + _wide(part, ledge, 0.5 * max(body.radius, 0.1))
+
+
+def _wide(part, ledge, most):
+    """The violations of those samples that stand in a row longer than `most`."""
+    found = []
+    rows = np.split(np.arange(len(ledge)), np.flatnonzero(np.diff([at for at, _ in ledge]) > 1) + 1) if ledge else []
+    for row in rows:
+        first, last = ledge[row[0]][0], ledge[row[-1]][0]
+        if np.linalg.norm(part[last] - part[first]) > most:
+            found += [ledge[at][1] for at in row]
     return found
