@@ -28,7 +28,9 @@ test: $(VENV)/installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python tests/prewarm.py $(JOBS)
 	NUMBA_BOUNDSCHECK=1 $(BIN)/pytest -q -m "kernels and not data and not long" -n $(JOBS) --dist loadfile
+	$(BIN)/python tests/prewarm.py $(JOBS)
 	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
 
 # Long property runs, such as a thousand edits of a world under four threads; none of them needs data.
