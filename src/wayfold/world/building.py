@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
-from wayfold.terrain import Terrain
 from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
 from wayfold.world.cells import CellPlanner
@@ -34,49 +33,32 @@ _WALKABLE = 1
 _ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")
 
 
-def build(
-    source: Source,
-    agent: Agent,
-    chosen: Choice,
-    costs: dict[str, float],
-    settings: dict[str, Any],
-    closed: Sequence[str],
-    cache: Cache,
-    lock: ReadersWriter,
-    progress: Progress | None,
-) -> Planner:
+class Request(NamedTuple):
+    """What a planner is made from and for."""
+
+    source: Source
+    agent: Agent
+    chosen: Choice
+    costs: dict[str, float]
+    settings: dict[str, Any]
+    closed: Sequence[str]
+    cache: Cache
+    lock: ReadersWriter
+    progress: Progress | None
+
+
+def build(request: Request) -> Planner:
     """A planner for the world as it is without edits."""
-    notes = Notes(chosen.why_map, chosen.why_accelerator)
-    if costs and chosen.map not in ("navmesh", "terrain"):
+    chosen = request.chosen
+    if request.costs and chosen.map not in ("navmesh", "terrain"):
         raise ParameterError(f"costs by name are for navigation meshes and terrains, not for {chosen.map!r}")
-    if chosen.map == "navmesh":
-        assert source.mesh is not None
-        return _walking(source, source.mesh, agent, chosen, costs, settings, closed, cache, lock, progress, notes)
-    if chosen.map == "waypoints":
-        assert source.mesh is not None
-        return _roaming(source, source.mesh, agent, chosen, settings, closed, cache, lock, progress, notes)
-    if chosen.map == "sparse-grid":
-        return _on_cells(source, agent, chosen, settings, closed, cache, lock, progress, notes)
-    if chosen.map == "voxels":
-        assert source.voxels is not None
-        return _in_voxels(source.voxels, agent, chosen, settings, lock, notes)
-    assert source.terrain is not None
-    return _over_terrain(source.terrain, agent, chosen, costs, settings, lock, notes)
+    return _BUILDERS[chosen.map](request, Notes(chosen.why_map, chosen.why_accelerator))
 
 
-def _walking(
-    source: Source,
-    mesh: Mesh,
-    agent: Agent,
-    chosen: Choice,
-    costs: dict[str, float],
-    settings: dict[str, Any],
-    closed: Sequence[str],
-    cache: Cache,
-    lock: ReadersWriter,
-    progress: Progress | None,
-    notes: Notes,
-) -> Planner:
+def _walking(request: Request, notes: Notes) -> Planner:
+    source, agent, chosen, costs, settings, closed, cache, lock, progress = request
+    mesh = source.mesh
+    assert mesh is not None
     notes.settings = navmesh_settings(mesh, agent, settings)
     kinds, rates = area_kinds(mesh, costs, closed)
     key = key_of(source.content, agent=asdict(agent), kinds=sorted(costs), closed=closed, **notes.settings)
@@ -97,18 +79,10 @@ def _walking(
     )
 
 
-def _roaming(
-    source: Source,
-    mesh: Mesh,
-    agent: Agent,
-    chosen: Choice,
-    settings: dict[str, Any],
-    closed: Sequence[str],
-    cache: Cache,
-    lock: ReadersWriter,
-    progress: Progress | None,
-    notes: Notes,
-) -> Planner:
+def _roaming(request: Request, notes: Notes) -> Planner:
+    source, agent, chosen, _, settings, closed, cache, lock, progress = request
+    mesh = source.mesh
+    assert mesh is not None
     notes.settings = waypoint_settings(mesh, agent, settings)
     key = key_of(source.content, agent=asdict(agent), closed=closed, **notes.settings)
     waypoints = _cached(cache, key, "waypoints", WaypointGraph, notes)
@@ -126,17 +100,8 @@ def _roaming(
     return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, fast=fast)
 
 
-def _on_cells(
-    source: Source,
-    agent: Agent,
-    chosen: Choice,
-    settings: dict[str, Any],
-    closed: Sequence[str],
-    cache: Cache,
-    lock: ReadersWriter,
-    progress: Progress | None,
-    notes: Notes,
-) -> Planner:
+def _on_cells(request: Request, notes: Notes) -> Planner:
+    source, agent, chosen, _, settings, closed, cache, lock, progress = request
     notes.settings = grid_settings(source.mesh, agent, settings)
     if source.mesh is None:
         assert source.cells is not None
@@ -156,14 +121,10 @@ def _on_cells(
     return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
 
 
-def _in_voxels(
-    voxels: NDArray[np.bool_],
-    agent: Agent,
-    chosen: Choice,
-    settings: dict[str, Any],
-    lock: ReadersWriter,
-    notes: Notes,
-) -> Planner:
+def _in_voxels(request: Request, notes: Notes) -> Planner:
+    agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
+    voxels = request.source.voxels
+    assert voxels is not None
     for name in settings:
         if name != "region_size":
             raise ParameterError(f"a world of voxels has no setting {name!r}: its only one is region_size")
@@ -175,15 +136,10 @@ def _in_voxels(
     )
 
 
-def _over_terrain(
-    terrain: Terrain,
-    agent: Agent,
-    chosen: Choice,
-    costs: dict[str, float],
-    settings: dict[str, Any],
-    lock: ReadersWriter,
-    notes: Notes,
-) -> Planner:
+def _over_terrain(request: Request, notes: Notes) -> Planner:
+    agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
+    terrain, costs = request.source.terrain, request.costs
+    assert terrain is not None
     for name in settings:
         if name not in _ROUTE_OPTIONS:
             raise ParameterError(f"a terrain has no setting {name!r}: choose from {', '.join(_ROUTE_OPTIONS)}")
@@ -191,6 +147,15 @@ def _over_terrain(
     notes.remarks.append("the agent is a disc; heights of points and shapes do not count")
     ground = terrain.with_weights(costs) if costs else terrain
     return TerrainPlanner(agent, chosen.accelerator, notes, lock, terrain=ground, options=notes.settings)
+
+
+_BUILDERS: dict[str, Callable[[Request, Notes], Planner]] = {
+    "navmesh": _walking,
+    "waypoints": _roaming,
+    "sparse-grid": _on_cells,
+    "voxels": _in_voxels,
+    "terrain": _over_terrain,
+}
 
 
 def area_kinds(

@@ -218,7 +218,17 @@ class World:
                 begin = time.perf_counter()
                 with told(progress) as tell:
                     found = building.build(
-                        self._source, who, chosen, dict(prices), settings, self.closed, self._cache, self._lock, tell
+                        building.Request(
+                            self._source,
+                            who,
+                            chosen,
+                            dict(prices),
+                            settings,
+                            self.closed,
+                            self._cache,
+                            self._lock,
+                            tell,
+                        )
                     )
                 found.notes.build_seconds = time.perf_counter() - begin
                 with self._editing:
