@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path as Folder
 from typing import Any
 
@@ -28,7 +32,7 @@ Points = NDArray[np.float64]
 def run(out: Folder, seed: int, size: float, json: bool, quiet: bool) -> None:
     """Build, plan, close a bridge, plan again, print and draw."""
     out.mkdir(parents=True, exist_ok=True)
-    with progress("demo", 5 + len(CHARACTERS), quiet) as step:
+    with compiling_beside(), progress("demo", 5 + len(CHARACTERS), quiet) as step:
         step("building the district")
         world = World.sample("city", size=(size, size), seed=seed, cache=out / "maps")
         assert world.mesh is not None
@@ -81,6 +85,19 @@ def run(out: Folder, seed: int, size: float, json: bool, quiet: bool) -> None:
     print_table("The same journey for four characters, before and after the bridge is closed", columns, table)
     print(f"Closing the bridge changed all four maps in {1e3 * edit:.0f} ms; times are medians of {_QUERIES} queries.")
     print("Pictures: " + ", ".join(map(str, files)))
+
+
+@contextmanager
+def compiling_beside() -> Iterator[None]:
+    """Compile what is needed later in another process meanwhile; nothing but a second is lost where it is compiled."""
+    rooms = ("hierarchy", "waypoints", "subregions")
+    code = "".join(f"from wayfold.{room}._warm import warm; warm()\n" for room in rooms)
+    beside = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        beside.terminate()
+        beside.wait()
 
 
 def find_crossing(mesh: Mesh, planners: dict[str, Planner]) -> tuple[Points, Points, tuple[Points, Points]]:
