@@ -100,7 +100,8 @@ def _subregions(accelerator: SubregionGraph) -> NDArray[np.int64]:
 
 
 def _polygons(navmesh: NavMesh, accelerator: Any, colouring: str, most: int) -> Layer:
-    sizes = np.array([len(ring) for ring in navmesh.polygons])
+    rings = navmesh.polygons  # once: it is cut up anew each time
+    sizes = np.array([len(ring) for ring in rings])
     islands = navmesh.components
     area = np.bincount(islands, weights=navmesh.areas)
     main = islands == np.argmax(area)
@@ -125,8 +126,7 @@ def _polygons(navmesh: NavMesh, accelerator: Any, colouring: str, most: int) -> 
         order = np.argsort(-navmesh.areas, kind="stable")
         kept = np.sort(order[np.cumsum(sizes[order] - 2) <= most])
         notes.append(f"map: {len(kept):,} of {len(sizes):,} polygons are drawn, the largest")
-    rings = [navmesh.polygons[at] for at in kept.tolist()]
-    corners = np.concatenate(rings)
+    corners = np.concatenate([rings[at] for at in kept.tolist()])
     first = np.concatenate([[0], np.cumsum(sizes[kept])])[:-1]
     fans = sizes[kept] - 2
     begin = np.repeat(first, fans)

@@ -107,9 +107,10 @@ class Scene:
     def show_ends(self, session: Session) -> None:
         """Draw start and goal."""
         handles: list[Any] = []
-        for name, end, colour in (("start", session.start, START), ("goal", session.goal, GOAL)):
-            if end is not None:
-                handles += self._end(name, end, colour, session.agent)
+        with self._server.atomic():  # else a ball is seen at the origin before it is told its place
+            for name, end, colour in (("start", session.start, START), ("goal", session.goal, GOAL)):
+                if end is not None:
+                    handles += self._end(name, end, colour, session.agent)
         self._replace("ends", handles)
 
     def show_blocks(self, session: Session) -> None:
