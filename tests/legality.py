@@ -47,7 +47,7 @@ class Voxels(NamedTuple):
     height: float
     """Height of a voxel, metres."""
     error: float = 1.3
-    """How far a simplified rim may lie from the rim of the columns, in columns (`max_error`)."""
+    """How far a simplified rim may reach over the rim of the columns, in columns (`max_bulge`)."""
 
     def clearance(self, radius):
         """The room that the path of an agent of this radius keeps to walls for certain.

@@ -368,6 +368,7 @@ def test_degenerate_geometry_is_cleaned_or_refused():
         ({"tile_size": 5000}, "tile_size"),
         ({"max_corners": 2}, "max_corners"),
         ({"max_error": 0.1}, "max_error"),
+        ({"max_bulge": 0.0}, "max_bulge"),
         ({"bogus": 1}, "unknown setting"),
         ({"kinds": [1]}, "kinds"),
         ({"bounds": [(0, 0, 0), (-1, 0, 0)]}, "bounds"),

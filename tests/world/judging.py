@@ -28,7 +28,7 @@ def violations(level, planner, points, draped=False):
     spacing = min(0.25 * agent.radius, 0.1 * agent.height)
     if planner.map_name == "navmesh":
         settings = planner.notes.settings
-        voxels = legality.Voxels(settings["cell_size"], settings["cell_height"], settings.get("max_error", 1.3))
+        voxels = legality.Voxels(settings["cell_size"], settings["cell_height"], settings["max_bulge"])
         return legality.walk(level, agent, points, voxels, spacing=spacing, draped=draped)
     assert planner.map_name == "waypoints"
     return legality.move(level, agent, points, int(agent.motions), spacing=spacing)

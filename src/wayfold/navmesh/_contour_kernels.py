@@ -99,12 +99,24 @@ def _deviation(corners, a, b, e):
 
 
 @inline
-def _farthest(loops, corners, a, b):
-    """The corner strictly between `a` and `b` along their loop that is farthest from the line, and its deviation."""
+def _turn(corners, a, b, c):
+    """Twice the signed area of a triangle of corners; positive to the left."""
+    ax, ay = np.int64(corners.x[a]), np.int64(corners.y[a])
+    return (corners.x[b] - ax) * (corners.y[c] - ay) - (corners.y[b] - ay) * (corners.x[c] - ax)
+
+
+@inline
+def _farthest(loops, corners, a, b, left):
+    """The corner strictly between `a` and `b` along their loop that is farthest from the line, and its deviation.
+
+    Squared distances of corners to the left, where the region is, count `left` times.
+    """
     best, farthest = -1, -1.0
     e = _next(loops, corners, a)
     while e != b:
         off = _deviation(corners, a, b, e)
+        if left != 1.0 and _turn(corners, a, b, e) > 0:
+            off *= left
         if off > farthest:
             best, farthest = e, off
         e = _next(loops, corners, e)
@@ -137,7 +149,7 @@ def _first_kept(loops, corners, keep, loop):
                 kept = e
         keep[corners.root[kept]] = 1
     if count < 2:
-        best, _ = _farthest(loops, corners, kept, kept)
+        best, _ = _farthest(loops, corners, kept, kept, 1.0)
         keep[corners.root[best]] = 1
     return kept
 
@@ -150,11 +162,13 @@ def _changes_kind(loops, space, e):
 
 
 @kernel_with_memory
-def simplify(loops, corners, keep, space, max_error, max_edge):
+def simplify(loops, corners, keep, space, max_error, max_bulge, max_edge):
     """Ramer-Douglas-Peucker on the stretches of rim along walls and other kinds of area, between locked corners.
 
-    Stretches between two regions of one kind become straight, as the other region's do. Wall edges longer than
-    `max_edge` cells (0: any length) are split in the middle. `keep` is updated.
+    A straight line may cut off `max_error` cells of ground, but take in only `max_bulge` cells of what is none; along
+    another kind of area, where what one side loses the other gains, `max_bulge` holds for both. Stretches between two
+    regions of one kind become straight, as the other region's do. Wall edges longer than `max_edge` cells (0: any
+    length) are split in the middle. `keep` is updated.
     """
     stack = np.empty((loops.span.size + 1, 2), np.int32)
     for loop in range(loops.offsets.size - 1):
@@ -164,15 +178,17 @@ def simplify(loops, corners, keep, space, max_error, max_edge):
             b = _kept_after(loops, corners, keep, a)
             wall = loops.label[a] == 0
             if wall or _changes_kind(loops, space, a):
+                most = max_error * max_error if wall else max_bulge * max_bulge
+                inner = most / (max_bulge * max_bulge)
                 stack[0, 0], stack[0, 1] = a, b
                 size = 1
                 while size > 0:
                     size -= 1
                     left, right = stack[size, 0], stack[size, 1]
-                    middle, off = _farthest(loops, corners, left, right)
+                    middle, off = _farthest(loops, corners, left, right, inner)
                     if middle < 0:
                         continue
-                    if off <= max_error * max_error:
+                    if off <= most:
                         dx = float(corners.x[right] - corners.x[left])
                         dy = float(corners.y[right] - corners.y[left])
                         steps = right - left
@@ -190,13 +206,6 @@ def simplify(loops, corners, keep, space, max_error, max_edge):
             a = b
             if a == start:
                 break
-
-
-@inline
-def _turn(corners, a, b, c):
-    """Twice the signed area of a triangle of corners; positive to the left."""
-    ax, ay = np.int64(corners.x[a]), np.int64(corners.y[a])
-    return (corners.x[b] - ax) * (corners.y[c] - ay) - (corners.y[b] - ay) * (corners.x[c] - ax)
 
 
 @inline
@@ -225,7 +234,7 @@ def _tangled(corners, a, b, c, d):
 @inline
 def _refine(loops, corners, keep, a, b):
     """Keep the farthest corner between two kept ones; return whether there is one off the line."""
-    middle, off = _farthest(loops, corners, a, b)
+    middle, off = _farthest(loops, corners, a, b, 1.0)
     if middle < 0 or off <= 0.0 or keep[corners.root[middle]]:
         return False
     keep[corners.root[middle]] = 1
@@ -348,7 +357,7 @@ def untangle(loops, corners, keep, outline, height):
                 a += 1
             for _ in range(size):
                 b = _kept_after(loops, corners, keep, a)
-                middle, off = _farthest(loops, corners, a, b)
+                middle, off = _farthest(loops, corners, a, b, 1.0)
                 if middle >= 0 and off > farthest:
                     best, farthest = middle, off
                 a = b

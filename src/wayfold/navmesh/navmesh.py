@@ -98,7 +98,7 @@ class NavMesh(Places):
         progress : callable, optional
             Called as ``progress(done, total)`` with tiles.
         **more
-            `min_region`, `merge_region`, `max_edge`, `max_error`, `max_corners`, `detail_error`: see
+            `min_region`, `merge_region`, `max_edge`, `max_error`, `max_bulge`, `max_corners`, `detail_error`: see
             `wayfold.navmesh.Settings`.
 
         Raises

@@ -126,7 +126,8 @@ def contours(
     loops, edge_at = _trace_kernels.trace(space.links, region)
     corners, keep = _contour_kernels.join_corners(loops, edge_at, space.links, space.floor, columns, frame.width)
     outline = _contour_kernels.outlines(loops, corners, region)
-    _contour_kernels.simplify(loops, corners, keep, space, settings.max_error, settings.max_edge / settings.cell_size)
+    longest = settings.max_edge / settings.cell_size
+    _contour_kernels.simplify(loops, corners, keep, space, settings.max_error, settings.max_bulge, longest)
     _contour_kernels.untangle(loops, corners, keep, outline, height)
     return Contours(loops, edge_at, corners, keep, outline)
 

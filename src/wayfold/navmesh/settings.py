@@ -31,7 +31,9 @@ class Settings:
     max_edge : float, metres, >= 0
         Longest polygon edge along a wall; 0 for no limit.
     max_error : float, cells, 0.5 to 10
-        How far a simplified rim may be from the voxels' rim.
+        How far a simplified rim may be from the voxels' rim: how much ground it may cut off.
+    max_bulge : float, cells, 0.1 to 10
+        How far it may reach over the voxels' rim, and so nearer to a wall than the agent's radius. Default `max_error`.
     max_corners : int, 3 to 64
         Most corners of a polygon as built; the corners that neighbouring tiles add to a border come on top.
     detail_error : float, metres, > 0
@@ -45,6 +47,7 @@ class Settings:
     merge_region: float | None = None
     max_edge: float = 12.0
     max_error: float = 1.3
+    max_bulge: float | None = None
     max_corners: int = 6
     detail_error: float | None = None
 
@@ -61,6 +64,8 @@ class Settings:
             put(self, name, _check.number(area, name, low=0.0))
         put(self, "max_edge", _check.number(self.max_edge, "max_edge", low=0.0))
         put(self, "max_error", _check.number(self.max_error, "max_error", low=0.5, high=10.0))
+        bulge = self.max_error if self.max_bulge is None else self.max_bulge
+        put(self, "max_bulge", _check.number(bulge, "max_bulge", low=0.1, high=10.0))
         put(self, "max_corners", _check.whole(self.max_corners, "max_corners", low=3, high=64))
         error = 0.5 * self.cell_height if self.detail_error is None else self.detail_error
         put(self, "detail_error", _check.number(error, "detail_error", low=0.0, open_low=True))

@@ -21,8 +21,8 @@ ACCELERATORS: dict[str, tuple[str, ...]] = {
 """What can make each map fast; the first is the usual choice."""
 _TILE = 128
 """Columns of a tile: an edit builds whole tiles again, so they are smaller than for a world that stays as it is."""
-_MAX_ERROR = 0.5
-"""Cells that a rim may be off: with more, fewer polygons, but bodies that come nearer to walls than their radius."""
+_MAX_BULGE = 0.5
+"""Cells that a rim may reach over the voxels': with more, bodies would come nearer to walls than their radius."""
 _MOST_COLUMNS = 1 << 26
 """Columns of a navigation mesh up to which a cell is half the agent's radius."""
 
@@ -101,7 +101,7 @@ def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[st
     cell = max(whole / parts, least)
     height = agent.climb / 4 if agent.climb > 0 else cell / 2
     usual: dict[str, Any] = {"cell_size": cell, "cell_height": min(max(height, cell / 8), cell), "tile_size": _TILE}
-    return {**usual, "max_error": _MAX_ERROR, **given}
+    return {**usual, "max_bulge": _MAX_BULGE, **given}
 
 
 _GRID_OPTIONS = ("sector_size", "successors", "trim", "merge", "effect_cost")
