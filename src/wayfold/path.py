@@ -115,11 +115,22 @@ class Path:
         Raises
         ------
         ParameterError
-            When the planner knows only nodes and edges, and so no free space between them.
+            When nothing is known of the space between its nodes: the planner has only nodes and edges, costs differ
+            from place to place, or the path comes from another process.
         """
+        if len(self.points) <= 2:
+            return self
         if self._smoother is None:
-            raise ParameterError("this path cannot be smoothed: its planner knows no free space between its nodes")
-        return self._smoother(self) if len(self.points) > 2 else self
+            raise ParameterError(
+                "this path cannot be smoothed: its planner knows nothing of the space between its nodes, "
+                "or it comes from another process"
+            )
+        return self._smoother(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # For pickles, as a path without its map: points and bound are worked out, the smoother stays behind.
+        bound = self.lower_bound
+        return _path, (self.status, self.points, self.nodes, self.cost, self.expanded, self.timings, bound)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the path seen from above and return the axes.
@@ -147,6 +158,19 @@ class Path:
         if self.status in (Status.FOUND, Status.PARTIAL):
             return f"<Path {self.status.name}: {len(self.nodes) or len(self.points)} nodes, cost {self.cost:.6g}>"
         return f"<Path {self.status.name}>"
+
+
+def _path(
+    status: Status,
+    points: NDArray[Any],
+    nodes: NDArray[np.int32],
+    cost: float,
+    expanded: int,
+    timings: dict[str, float],
+    lower_bound: float | None,
+) -> Path:
+    """A path out of a pickle."""
+    return Path(status, points, nodes=nodes, cost=cost, expanded=expanded, timings=timings, lower_bound=lower_bound)
 
 
 class Paths(Sequence[Path]):
@@ -185,6 +209,10 @@ class Paths(Sequence[Path]):
         self.nodes = nodes
         self._points = points
         self._smoother = smoother
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        points = self._points(self.nodes) if callable(self._points) else self._points
+        return Paths, (self.statuses, self.costs, self.expanded, self.offsets, self.nodes, points)
 
     @property
     def found(self) -> NDArray[np.bool_]:

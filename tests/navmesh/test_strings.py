@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests import naive_navmesh as naive
 from tests.navmesh.strategies import polygon_meshes
 from wayfold import NavMesh, Status
+from wayfold.errors import ParameterError
 from wayfold.navmesh import queries
 
 pytestmark = pytest.mark.kernels
@@ -50,6 +51,41 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
         for p, q in itertools.pairwise(string.points[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
     assert queries.through(state, path.nodes[:0], a, b, rates).status is Status.UNREACHABLE
+
+
+@settings(max_examples=60)
+@given(polygon_meshes(), st.sampled_from([{}, {1: 2.0, 2: 2.0, 3: 2.0}, {3: np.inf}]))
+def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_and_stays_on_the_mesh(world, costs):
+    navmesh = linked_mesh(world, 0)
+    a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
+    path = navmesh.path(a, b, optimal=False, costs=costs)
+    best = navmesh.path(a, b, costs=costs)
+    smooth = path.smooth()
+    assert smooth.status is path.status
+    if path.found:
+        assert best.cost * (1 - 1e-9) <= smooth.cost <= path.cost * (1 + 1e-9)
+        assert best.smooth().cost == pytest.approx(best.cost)
+        np.testing.assert_array_equal(smooth.points[[0, -1]], path.points[[0, -1]])
+        rate = costs.get(1, 1.0)
+        assert smooth.cost == pytest.approx(rate * np.hypot(*np.diff(smooth.points[:, :2], axis=0).T).sum())
+        places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
+        open_ = np.isfinite([costs.get(kind, 1.0) for kind in navmesh.kinds.tolist()])
+        rings = [ring.tolist() for ring, there in zip(navmesh.polygons, open_, strict=True) if there]
+        for p, q in itertools.pairwise(smooth.points[:, :2].tolist()):
+            assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
+
+
+def test_a_path_with_different_costs_or_links_is_not_smoothed():
+    square = np.array([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], float)
+    vertices = np.concatenate([square + np.array(aside) for aside in ((0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0))])
+    navmesh = NavMesh.from_polygons(vertices, np.arange(16).reshape(4, 4), kinds=[1, 2, 1, 1])
+    around = navmesh.path((1, 3.9), (7, 4.1), optimal=False, costs={2: 50.0})
+    assert len(around.points) > 2
+    with pytest.raises(ParameterError, match="cannot be smoothed"):
+        around.smooth()
+    navmesh.add_link((0.5, 0.5), (7.5, 7.5), cost=0.1)
+    jump = navmesh.path((0.2, 1), (7, 7.8), optimal=False)
+    assert jump.smooth() is jump
 
 
 @settings(max_examples=10)

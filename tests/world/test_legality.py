@@ -32,7 +32,8 @@ def judged(world, agent, count, seed=0, **options):
             reached += 1
             found += [(way, at, str(violation)) for violation in violations(level, planner, path.points)]
     for start, goal in zip(starts[:2], goals[:2], strict=True):
-        for path in (planner.path(start, goal), planner.path(start, goal, exact=True), planner.plain(start, goal)):
+        quick = planner.path(start, goal)
+        for path in (quick, quick.smooth(), planner.path(start, goal, exact=True), planner.plain(start, goal)):
             found += [
                 ("alone", start.tolist(), str(violation)) for violation in violations(level, planner, path.points)
             ]

@@ -1,5 +1,7 @@
 """One world for every agent: choices, queries that agree with each other, the cache, and edits that reach everybody."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,22 @@ def test_a_field_holds_the_paths_of_plain_search_from_everywhere(opened, agent):
         np.testing.assert_allclose(path.points[[0, -1]], [start, goals[0]], atol=0.2)
         assert np.linalg.norm(way) == pytest.approx(1.0)
     assert field.path(goals[0]).cost == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
+def test_paths_can_be_smoothed_and_sent_to_another_process(opened, agent):
+    planner = opened.planner(agent)
+    starts, goals = pairs(planner, 12)
+    paths = planner.paths(starts, goals)
+    for path, other in zip(paths, pickle.loads(pickle.dumps(paths)), strict=True):
+        assert path.smooth().length <= path.length + 1e-9
+        np.testing.assert_array_equal(path.smooth().points[[0, -1]], path.points[[0, -1]])
+        for sent in (other, pickle.loads(pickle.dumps(path))):
+            np.testing.assert_array_equal(sent.points, path.points)
+            assert (sent.cost, sent.status, sent.expanded) == (path.cost, path.status, path.expanded)
+            if len(path.points) > 2:
+                with pytest.raises(ParameterError, match="another process"):
+                    sent.smooth()
 
 
 @pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)

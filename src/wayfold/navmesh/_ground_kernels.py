@@ -300,6 +300,29 @@ def walk(ground, closed, kinds, polygon, x, y, to_x, to_y):
 
 
 @kernel
+def shortcuts(ground, closed, kinds, polygons, points, ahead, near, kept):
+    """Leave out corners of a path that a straight walk from an earlier one passes by; returns how many are kept.
+
+    From each corner (`points`, each in its polygon of `polygons`) the farthest of the next `ahead` is taken that a walk
+    ends at, and not more than `near` above or below. `kept` (k,) int64 gets their numbers.
+    """
+    kept[0] = 0
+    count, here, last = 1, 0, len(points) - 1
+    while here < last:
+        at = min(here + ahead, last)
+        while at > here + 1:  # the farthest first: a corner may be hidden while one behind it is seen
+            x, y = points[at, 0], points[at, 1]
+            part, end, _ = walk(ground, closed, kinds, polygons[here], points[here, 0], points[here, 1], x, y)
+            if part >= 1.0 and abs(height_at(ground, end, x, y) - points[at, 2]) <= near:
+                break
+            at -= 1
+        here = at
+        kept[count] = here
+        count += 1
+    return count
+
+
+@kernel
 def slide(ground, closed, kinds, polygon, x, y, to_x, to_y, queue):
     """The reachable point nearest to a target not far away: (polygon, x, y), polygon FULL when scratch is too small.
 

@@ -8,6 +8,8 @@ from wayfold.agent import Agent
 from wayfold.geometry import Mesh
 from wayfold.navmesh import queries
 from wayfold.navmesh.navmesh import NavMesh
+from wayfold.navmesh.straight import straightened
+from wayfold.path import Path, Status
 
 
 def warm() -> None:
@@ -22,6 +24,9 @@ def warm() -> None:
     zone = ([(1, 1), (2, 1), (2, 2)], 0.0, 1.0, 2)
     navmesh.rebuild([(1, 1, 0), (2, 2, 1)], mesh, zones=[zone], workers=1)
     navmesh.path(start, goal, optimal=False)
+    whole = navmesh._now
+    bent = np.array([start, (1.6, 1.5, 0.0), goal])
+    straightened(whole, whole.state.rates(None), Path(Status.FOUND, bent, cost=1.0))
     navmesh.path(start, goal, costs={1: 2.0})
     navmesh.random_points(2)
     navmesh.graph.components()

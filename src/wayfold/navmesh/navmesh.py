@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
+from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.tiles import check_bounds
 from wayfold.navmesh.zones import Zone, check_zones
 from wayfold.path import Path, Status
@@ -281,9 +283,11 @@ class NavMesh(Places):
             return Path(Status.UNREACHABLE)
         if first == last and not len(state.links.costs):
             return queries.same_polygon(first, places[0], places[1], float(rates.rates[state.kinds[first]]))
-        if optimal and rates.even:
-            return queries.shortest(state, first, last, places[0], places[1], rates, limit)
-        return queries.corridor(state, first, last, places[0], places[1], rates, limit)
+        search = queries.shortest if optimal and rates.even else queries.corridor
+        path = search(state, first, last, places[0], places[1], rates, limit)
+        if rates.even:
+            path._smoother = partial(straightened, now, rates)
+        return path
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, (q, 2) or (q, 3) points each, in threads; options as for `path`."""

@@ -147,7 +147,8 @@ class Planner(ABC):
         start, goal : (x, y) or (x, y, z), metres
             Where the agent stands or hovers; see `nearest` for points that are not on the map.
         exact : bool
-            The shortest path that the map knows, instead of the quick one of the accelerator.
+            The shortest path that the map knows, instead of the quick one of the accelerator. Between the two,
+            ``path.smooth()`` leaves out corners of the quick one that a straight way can do without.
 
         Returns
         -------

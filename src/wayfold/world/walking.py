@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
 from wayfold.navmesh.places import find, points_of
+from wayfold.navmesh.straight import straightened
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.world.field import Field
@@ -74,6 +75,11 @@ class Standing:
         labels = self.graph.components()
         closed = self.rates.closed[self.state.kinds[first]] | self.rates.closed[self.state.kinds[last]]
         return (labels[first] == labels[last]) & (closed == 0)
+
+    @property
+    def smoother(self) -> Callable[[Path], Path] | None:
+        """What leaves out corners of a path; None where costs differ, and a straight line may be dearer."""
+        return partial(straightened, self.version, self.rates) if self.rates.even else None
 
     def nodes(self, first: int, last: int, plain: bool = False) -> Path:
         """Polygons on the way between two."""
@@ -156,6 +162,7 @@ class WalkingPlanner(Planner):
         path = queries.through(now.state, nodes.nodes, places[0], places[1], now.rates)
         path.expanded = nodes.expanded
         path.timings = nodes.timings
+        path._smoother = now.smoother
         return path
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
@@ -164,7 +171,7 @@ class WalkingPlanner(Planner):
         last, ends = now.places(goals, "goals")
         nodes = now.many(first, last, workers)
         points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
-        return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points)
+        return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother)
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         now = self._now
@@ -262,7 +269,8 @@ class WalkingField(Field):
     def _paths(self, starts: Points) -> Sequence[Path]:
         found, points, offsets, costs = self._ways(starts)
         statuses = np.where(np.isfinite(costs), Status.FOUND.value, Status.UNREACHABLE.value).astype(np.uint8)
-        return Paths(statuses, costs, np.zeros(len(found), np.int64), offsets, searcher.NO_NODES, points)
+        expanded = np.zeros(len(found), np.int64)
+        return Paths(statuses, costs, expanded, offsets, searcher.NO_NODES, points, self._now.smoother)
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
