@@ -35,8 +35,8 @@ def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
     return int(value)
 
 
-def points3(points: ArrayLike, name: str = "points") -> NDArray[np.float64]:
-    """A finite (n, 3) float64 array from (n, 2) or (n, 3) points; missing heights are 0."""
+def points3(points: ArrayLike, name: str = "points", height: float = 0.0) -> NDArray[np.float64]:
+    """A finite (n, 3) float64 array from (n, 2) or (n, 3) points; missing heights are `height`."""
     try:
         array = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError):
@@ -47,16 +47,16 @@ def points3(points: ArrayLike, name: str = "points") -> NDArray[np.float64]:
     if bad.any():
         raise GeometryError(f"{name}[{int(np.argmax(bad))}] is not finite: {array[np.argmax(bad)].tolist()}")
     if array.shape[1] == 2:
-        array = np.column_stack([array, np.zeros(len(array))])
+        array = np.column_stack([array, np.full(len(array), height)])
     return np.ascontiguousarray(array)
 
 
-def point3(point: ArrayLike, name: str = "point") -> NDArray[np.float64]:
-    """A finite (3,) float64 array from (x, y) or (x, y, z); a missing height is 0."""
+def point3(point: ArrayLike, name: str = "point", height: float = 0.0) -> NDArray[np.float64]:
+    """A finite (3,) float64 array from (x, y) or (x, y, z); a missing height is `height`."""
     try:
         array = np.asarray(point, dtype=np.float64)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be (x, y) or (x, y, z), not {point!r}") from None
     if array.shape not in ((2,), (3,)):
         raise ParameterError(f"{name} must be (x, y) or (x, y, z), not of shape {array.shape}")
-    return np.asarray(points3(array[None], name)[0])
+    return np.asarray(points3(array[None], name, height)[0])

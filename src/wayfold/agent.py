@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import IntFlag
+from numbers import Real
 
 from wayfold.errors import ParameterError
 
@@ -63,7 +64,7 @@ class Agent:
     def __post_init__(self) -> None:
         for name in ("radius", "height", "climb", "slope"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
                 raise ParameterError(f"{name} must be a finite number, not {value!r}")
             object.__setattr__(self, name, float(value))
         if self.radius < 0:

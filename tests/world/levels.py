@@ -34,3 +34,12 @@ def pairs(planner, count, seed=0):
     """Starts and goals that the agent can be at."""
     places = planner.random_points(2 * count, seed=seed)
     return np.split(places, 2)
+
+
+WEST, EAST = (3.0, 5.0, 0.0), (21.0, 5.0, 0.0)
+"""Both sides of the wall of a courtyard."""
+
+
+def high(place, agent):
+    """The same place where an agent can be: flyers do not lie on the ground."""
+    return (*place[:2], 1.5) if agent is BIRD else place

@@ -5,11 +5,10 @@ import pickle
 import numpy as np
 import pytest
 
-from tests.world.levels import BIRD, CART, EVERYBODY, PERSON, SPIDER, courtyard, pairs
+from tests.world.levels import BIRD, CART, EAST, EVERYBODY, PERSON, SPIDER, WEST, courtyard, high, pairs
 from wayfold import Agent, Box, Mesh, Motion, NavMesh, Prism, Status, WaypointGraph, World
 from wayfold.errors import EditError, OffMapError, ParameterError
 
-WEST, EAST = (3.0, 5.0, 0.0), (21.0, 5.0, 0.0)
 WIDE_GAP = Box((11, 2.5, -0.5), (13, 7.5, 4.5))
 NARROW_GAP = Box((11, 13.5, -0.5), (13, 16, 4.5))
 
@@ -23,11 +22,6 @@ def opened():
 @pytest.fixture
 def world():
     return World.from_mesh(courtyard(), name="courtyard", cache=False)
-
-
-def high(place, agent):
-    """The same place where an agent can be: flyers do not lie on the ground."""
-    return (*place[:2], 1.5) if agent is BIRD else place
 
 
 @pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)

@@ -148,11 +148,12 @@ def _cell(low, size, count, value):
 
 
 @kernel
-def locate(ground, cells, points, tolerance, reach, first, last, polygons, places):
+def locate(ground, cells, points, tolerance, reach, in_space, first, last, polygons, places):
     """The polygon of each point `first` to `last` - 1, -1 for none, and the place on it.
 
     Of the polygons that hold a point seen from above the one nearest in height wins, if it is within `reach`; else the
-    nearest polygon within `tolerance`. A height of NaN matches any. Ties go to the lower number.
+    nearest polygon within `tolerance`. With `in_space` a polygon beside the point wins where it is nearer than one
+    below or above it. A height of NaN matches any. Ties go to the lower number.
     """
     for q in range(first, last):
         x, y, z = points[q, 0], points[q, 1], points[q, 2]
@@ -167,8 +168,8 @@ def locate(ground, cells, points, tolerance, reach, first, last, polygons, place
             if off <= reach and off < nearest:
                 best, nearest = polygon, off
                 places[q, 0], places[q, 1], places[q, 2] = x, y, height
-        if best < 0 and tolerance > 0.0:
-            nearest = np.inf
+        if (best < 0 or in_space) and tolerance > 0.0:
+            nearest = np.inf if best < 0 else nearest * nearest
             low_row = _cell(cells.y, cells.size, cells.rows, y - tolerance)
             high_row = _cell(cells.y, cells.size, cells.rows, y + tolerance)
             low_column = _cell(cells.x, cells.size, cells.columns, x - tolerance)

@@ -8,6 +8,8 @@ import numpy as np
 from wayfold._jit import inline, kernel
 from wayfold.geometry._plane_kernels import point_in_polygon
 
+_HAIR = 1e-3  # of a voxel: a zone that ends at the ground does not reach over it
+
 
 class Zones(NamedTuple):
     """Prisms over polygons, in compressed rows of corners."""
@@ -15,7 +17,7 @@ class Zones(NamedTuple):
     offsets: np.ndarray  # (z + 1,) int64
     corners: np.ndarray  # (k, 2) float64, metres
     heights: np.ndarray  # (z, 2) float64, low and high end, metres
-    kinds: np.ndarray  # (z,) uint8, 0 for closed
+    kinds: np.ndarray  # (z, 256) uint8, what each kind becomes; all 0 for closed
 
 
 @inline
@@ -44,9 +46,9 @@ def mark(space, frame, height, zones, closing):
     zone that closes takes every column that it reaches into, and all ground from which a body of `height` voxels
     reaches into it: what is closed must never look smaller than it is.
     """
-    for zone in range(zones.kinds.size):
-        kind = zones.kinds[zone]
-        if (kind == 0) != closing:
+    for zone in range(len(zones.kinds)):
+        kinds = zones.kinds[zone]
+        if (kinds[1] == 0) != closing:
             continue
         ring = zones.corners[zones.offsets[zone] : zones.offsets[zone + 1]]
         low_x, low_y, high_x, high_y = np.inf, np.inf, -np.inf, -np.inf
@@ -73,7 +75,9 @@ def mark(space, frame, height, zones, closing):
                     continue
                 for k in range(space.offsets[column], space.offsets[column + 1]):
                     if closing:
-                        if space.floor[k] < top and space.floor[k] + height > bottom:
+                        # The floor's voxel may end above a flat zone whose top the ground itself is below.
+                        under = space.floor[k] < top or space.ground[k] < high - _HAIR * frame.cell_height
+                        if under and space.floor[k] + height > bottom:
                             space.kind[k] = 0
                     elif space.kind[k] > 0 and low - slack <= space.ground[k] <= high + slack:
-                        space.kind[k] = kind
+                        space.kind[k] = kinds[space.kind[k]]

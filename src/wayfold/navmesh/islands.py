@@ -84,7 +84,9 @@ def stay(
             large &= np.arange(len(sizes)) == np.argmax(sizes)
         return np.asarray(large)
     found = np.empty(len(keep), np.int32)
-    _ground_kernels.locate(mesh.ground, mesh.cells, keep, 1.0, np.inf, 0, len(keep), found, np.empty((len(keep), 3)))
+    _ground_kernels.locate(
+        mesh.ground, mesh.cells, keep, 1.0, np.inf, False, 0, len(keep), found, np.empty((len(keep), 3))
+    )
     if (found < 0).any():
         seed = keep[int(np.argmax(found < 0))]
         raise OffMapError(

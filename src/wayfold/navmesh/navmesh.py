@@ -92,7 +92,8 @@ class NavMesh(Places):
             Kind of area of each triangle, for costs; 0 is never walked on. 1 everywhere by default.
         zones : sequence of (polygon, low, high, kind), optional
             Prisms over simple polygons, (k, 2) corners, from height low to high, in which the ground is of another
-            kind from 1 to 255; later ones win. One of kind 0 is closed: it keeps the agent off as if it were solid.
+            kind from 1 to 255; later ones win. One of kind 0 is closed: it keeps the agent off as if it were solid. An
+            array of 256 kinds says what each kind becomes there.
         bounds : (2, 3) array_like, metres, optional
             The box that tiles cover; that of the mesh by default. Give it to leave room for later changes.
         workers : int, >= 1, optional

@@ -80,13 +80,13 @@ def walkable_space(
     links = _compact_kernels.open_space(field, frame.width, frame.depth, agent.height, agent.climb)
     space = _compact_kernels.Open(*links)
     size = space.kind.size
-    if zones.kinds.size:
+    if len(zones.kinds):
         _zone_kernels.mark(space, frame, agent.height, zones, True)
     if agent.radius > 0:
         _compact_kernels.erode(
             space.links, space.kind, np.empty(size, np.uint8), np.empty(size, np.int32), agent.radius
         )
-    if zones.kinds.size:
+    if len(zones.kinds):
         _zone_kernels.mark(space, frame, agent.height, zones, False)
     return space
 

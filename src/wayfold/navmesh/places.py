@@ -88,9 +88,14 @@ class Places:
         weights = state.layout.areas
         if component is not None:
             weights = np.where(state.components == component, weights, 0.0)
+        return self._scattered(state, weights, count, seed, "" if component is None else " in it")
+
+    @staticmethod
+    def _scattered(state: State, weights: Points, count: int, seed: int, where: str = "") -> Points:
+        """Points drawn from polygons by weight."""
         total = float(weights.sum()) if state.num_polygons else 0.0
         if total <= 0:
-            raise ParameterError("there is no ground to draw points from" + ("" if component is None else " in it"))
+            raise ParameterError(f"there is no ground to draw points from{where}")
         random = np.random.default_rng(_check.whole(seed, "seed", low=0))
         ends = np.cumsum(weights)
         chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right").astype(np.int32)
@@ -160,7 +165,7 @@ class Places:
             raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
-                state.ground, state.layout.cells, points, *_tolerances(now), 0, len(points), found, places
+                state.ground, state.layout.cells, points, *_tolerances(now), False, 0, len(points), found, places
             )
         if found.min() < 0:
             at = int(np.argmax(found < 0))
@@ -170,9 +175,12 @@ class Places:
 
 
 def find(
-    now: Version, points: ArrayLike, tolerance: float | None, reach: float | None
+    now: Version, points: ArrayLike, tolerance: float | None, reach: float | None, in_space: bool = False
 ) -> tuple[NDArray[np.int32], Points, bool]:
-    """The polygon and the place of each point, as `Places.locate` says, and whether it was one point alone."""
+    """The polygon and the place of each point, as `Places.locate` says, and whether it was one point alone.
+
+    With `in_space` the nearest place of all counts, not first what lies below or above.
+    """
     try:
         array = np.asarray(points, np.float64)
     except (TypeError, ValueError):
@@ -198,7 +206,7 @@ def find(
         cells = state.layout.cells
 
         def work(first: int, last: int) -> None:
-            _ground_kernels.locate(state.ground, cells, where, aside, above, first, last, found, places)
+            _ground_kernels.locate(state.ground, cells, where, aside, above, in_space, first, last, found, places)
 
         run_chunks(work, len(where), chunk=4096)
     return found, places, single

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import shapely
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.navmesh._zone_kernels import Zones
 
-Zone = tuple[ArrayLike, float, float, int]
-"""Corners (k, 2) of a simple polygon, low and high end, kind of area."""
+Zone = tuple[ArrayLike, float, float, int | ArrayLike]
+"""Corners (k, 2) of a simple polygon, low and high end, kind of area (or the kind that each of the 256 becomes)."""
 
 __all__ = ["NO_ZONES", "Zone", "Zones", "check_zones"]
 
-NO_ZONES = Zones(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty(0, np.uint8))
+NO_ZONES = Zones(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 256), np.uint8))
 
 
 def check_zones(zones: Sequence[Zone]) -> Zones:
@@ -34,8 +34,21 @@ def check_zones(zones: Sequence[Zone]) -> Zones:
         low = _check.number(zone[1], f"the low end of zones[{at}]")
         rings.append(ring)
         heights.append((low, _check.number(zone[2], f"the high end of zones[{at}]", low=low)))
-        kinds.append(_check.whole(zone[3], f"the kind of zones[{at}]", low=0, high=255))
+        kinds.append(_table(zone[3], f"the kind of zones[{at}]"))
     if not rings:
         return NO_ZONES
     offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])])
-    return Zones(offsets, np.concatenate(rings), np.array(heights), np.array(kinds, np.uint8))
+    return Zones(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
+
+
+def _table(kind: Any, name: str) -> NDArray[np.uint8]:
+    """What each kind becomes in a zone; what is not walkable (kind 0) stays so."""
+    if np.ndim(kind) == 0:
+        table = np.full(256, _check.whole(kind, name, low=0, high=255), np.uint8)
+    else:
+        given = np.asarray(kind)
+        if given.shape != (256,) or given.dtype.kind not in "iu" or given[1:].min() < 1 or given.max() > 255:
+            raise ParameterError(f"{name} must be a kind from 0 to 255, or 256 of them from 1 on for what each becomes")
+        table = given.astype(np.uint8)
+    table[0] = 0
+    return table

@@ -48,11 +48,11 @@ class Cache:
     def get(self, key: str, kind: str, of: type[_Saved]) -> _Saved | None:
         """What was kept, None where there is nothing that can be read."""
         file = self.file(key, kind)
-        if file is None or not file.exists():
-            return None
         try:
+            if file is None or not file.exists():
+                return None
             found: _Saved = of.load(file)  # type: ignore[attr-defined]
-        except (FormatError, OSError):
+        except (FormatError, OSError, ValueError):  # the last where a name is none
             return None
         return found
 
@@ -64,7 +64,7 @@ class Cache:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             what.save(file)
-        except (FormatError, OSError):
+        except (FormatError, OSError, ValueError):
             self.folder = None  # a full or read-only disk: everything works without it, a little later
 
 

@@ -185,7 +185,9 @@ class CellPlanner(Planner):
         own = np.flatnonzero(there)
         nodes = self._nodes(own)
         costs, parents = self._grid._planner.costs_to(int(nodes[np.searchsorted(own, at)]))
-        return CellField(self._places, at, there, nodes, costs, parents)
+        field = CellField(self._places, at, there, nodes, costs, parents)
+        field._any_height = self._any_height
+        return field
 
     def _random_points(self, count: int, seed: int) -> Points:
         at = np.flatnonzero(self._there)
@@ -294,4 +296,4 @@ class CellField(Field):
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
-        return self._costs[self._at(_check.points3(points))]
+        return self._costs[self._at(_check.points3(points, "points", self._any_height))]

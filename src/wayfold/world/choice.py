@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from wayfold.agent import Agent, Motion
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
+from wayfold.navmesh.settings import Settings
 
 MapName = Literal["navmesh", "waypoints", "sparse-grid", "terrain", "voxels"]
 AcceleratorName = Literal["hierarchy", "subregions", "regions", "none"]
@@ -25,6 +27,10 @@ _MAX_BULGE = 0.5
 """Cells that a rim may reach over the voxels': with more, bodies would come nearer to walls than their radius."""
 _MOST_COLUMNS = 1 << 26
 """Columns of a navigation mesh up to which a cell is half the agent's radius."""
+_MOST_PARTS = 8
+"""Cells to a radius at most, however steep the ground may be."""
+_NAVMESH_OPTIONS = (*(field.name for field in fields(Settings)), "keep")
+_WAYPOINT_OPTIONS = ("region_size",)
 
 
 class Choice(NamedTuple):
@@ -88,12 +94,17 @@ def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[st
 
     Usually half of it, less where slopes are steep for its step, all of it in very large worlds.
     """
+    for name in given:
+        if name not in _NAVMESH_OPTIONS:
+            raise ParameterError(
+                f"a navigation mesh has no setting {name!r}: choose from {', '.join(_NAVMESH_OPTIONS)}"
+            )
     parts = 2 if agent.radius > 0 else 1
     whole = agent.radius if agent.radius > 0 else agent.height / 8
     if agent.climb > 0 and agent.slope > 0:
         # On the steepest slope neighbouring columns must stay within half a step of each other.
         steepest = math.tan(math.radians(min(agent.slope, 89.0)))
-        parts = max(parts, math.ceil(whole * steepest / (0.5 * agent.climb) - 1e-9))
+        parts = max(parts, min(_MOST_PARTS, math.ceil(whole * steepest / (0.5 * agent.climb) - 1e-9)))
     width, depth, _ = (mesh.bounds[1] - mesh.bounds[0]).tolist()
     least = math.sqrt(width * depth / _MOST_COLUMNS)
     while parts > 1 and whole / parts < least:
@@ -132,6 +143,9 @@ def waypoint_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[s
     125 radii (50 m for a person), but at least six regions along the longest side of a small level; never smaller than
     a body can move about in.
     """
+    for name in given:
+        if name not in _WAYPOINT_OPTIONS:
+            raise ParameterError(f"waypoints have no setting {name!r} here: choose from {', '.join(_WAYPOINT_OPTIONS)}")
     longest = float((mesh.bounds[1] - mesh.bounds[0]).max())
     least = max(8.0 * agent.radius, 4.0 * agent.height)
     side = min(125.0 * agent.radius, longest / 6.0) if agent.radius > 0 else longest / 6.0

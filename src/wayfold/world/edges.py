@@ -27,6 +27,11 @@ class Reach(NamedTuple):
     upright: float
     """Above the position of a walker or flyer: to the top of its head."""
 
+    @property
+    def farthest(self) -> float:
+        """As far as any part of the body."""
+        return max(self)
+
     @classmethod
     def of(cls, body: Any) -> Reach:
         """That of a body as the waypoint graph has it; None is a point."""

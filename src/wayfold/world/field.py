@@ -24,6 +24,9 @@ class Field(ABC):
     goal : (3,) float64 array, metres
     """
 
+    _any_height = 0.0
+    """Height of points that have none."""
+
     def __init__(self, goal: Points) -> None:
         self.goal = goal
 
@@ -33,11 +36,11 @@ class Field(ABC):
 
     def path(self, start: ArrayLike) -> Path:
         """The path from a point to the goal."""
-        return self._paths(_check.point3(start, "start")[None])[0]
+        return self._paths(_check.point3(start, "start", self._any_height)[None])[0]
 
     def paths(self, starts: ArrayLike) -> Sequence[Path]:
         """The paths from many points, (q, 3), to the goal."""
-        return self._paths(_check.points3(starts, "starts"))
+        return self._paths(_check.points3(starts, "starts", self._any_height))
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
@@ -45,7 +48,7 @@ class Field(ABC):
 
     def direction(self, points: ArrayLike) -> Points:
         """(q, 3) unit vectors along which the paths begin; zero at the goal and where there is no path."""
-        where = _check.points3(points)
+        where = _check.points3(points, "points", self._any_height)
         result = np.zeros((len(where), 3))
         for at, path in enumerate(self._paths(where)):
             steps = np.diff(path.points, axis=0)

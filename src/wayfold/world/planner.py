@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,19 @@ class Zones:
     """Each once, however often it is blocked."""
     costs: tuple[tuple[Shape, float], ...] = ()
     """In the order in which they were set; where they overlap the later one counts."""
+
+    @cached_property
+    def _boxes(self) -> Points:
+        """(b, 2, 3) boxes around the blocks."""
+        return np.array([block.bounds for block in self.blocks]).reshape(-1, 2, 3)
+
+    def blocks_near(self, points: NDArray[Any], reach: float) -> tuple[Shape, ...]:
+        """The blocks whose boxes come within a distance of the box around points (k, 3)."""
+        if not self.blocks:
+            return ()
+        low, high = points.min(axis=0) - reach, points.max(axis=0) + reach
+        near = ((self._boxes[:, 0] <= high) & (self._boxes[:, 1] >= low)).all(axis=1)
+        return tuple(self.blocks[at] for at in np.flatnonzero(near))
 
 
 @dataclass
@@ -182,7 +196,9 @@ class Planner(ABC):
         first, last = self._points(starts, "starts"), self._points(goals, "goals")
         if len(first) != len(last) and 1 not in (len(first), len(last)):
             raise ParameterError(f"starts and goals must be equally many, or one, not {len(first)} and {len(last)}")
-        count = max(len(first), len(last))
+        count = max(len(first), len(last)) if len(first) and len(last) else 0
+        if not count:
+            return []
         first, last = (np.ascontiguousarray(np.broadcast_to(part, (count, 3))) for part in (first, last))
         with self._reading():
             return self._paths(first, last, workers)
@@ -212,7 +228,7 @@ class Planner(ABC):
         OffMapError
             When there is none within ten times the agent's size.
         """
-        where = self._points(point, "point")[0]
+        where = _check.point3(point, "point", self._any_height)
         with self._reading():
             return self._nearest(where)
 
@@ -312,8 +328,8 @@ class Planner(ABC):
     def _hinted(self, error: OffMapError, start: ArrayLike, goal: ArrayLike) -> OffMapError:
         """The error with the place that was perhaps meant."""
         for name, point in (("start", start), ("goal", goal)):
-            if str(error).startswith(name):
-                where = self._points(point, name)[0]
+            if str(error).startswith(name) or f"({name})" in str(error):
+                where = _check.point3(point, name, self._any_height)
                 try:
                     place = self._nearest(where)
                 except OffMapError:
@@ -324,11 +340,15 @@ class Planner(ABC):
 
     def _points(self, points: ArrayLike, name: str) -> Points:
         """One point or many as (q, 3); those without a height get what stands for any on this map."""
-        array = np.asarray(points)
-        where = _check.points3(array[None] if array.ndim == 1 else array, name)
-        if array.shape[-1] == 2:
-            where[:, 2] = self._any_height
-        return where
+        try:
+            array = np.asarray(points, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(f"{name} must be points (x, y) or (x, y, z), all of one kind") from None
+        if not array.size:
+            return np.empty((0, 3))
+        if array.ndim == 1:
+            return _check.point3(array, name, self._any_height)[None]
+        return _check.points3(array, name, self._any_height)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -110,7 +110,7 @@ class RoamingPlanner(Planner):
         return self._enter(where, name, None), where
 
     def _enter(self, where: Points, name: str, usable: NDArray[np.bool_] | None) -> int:
-        barrier = barrier_of(self._zones.blocks, self._reach)
+        barrier = barrier_of(self._zones, self._reach)
         return self._waypoints.closest(where, self.agent.motions, name, barrier=barrier, usable=usable)
 
     def _direct(self, first: Points, last: Points) -> bool:
@@ -164,6 +164,8 @@ class RoamingPlanner(Planner):
     def _random_points(self, count: int, seed: int) -> Points:
         graph, motions = self._waypoints.graph, self.agent.motions
         nodes = np.flatnonzero(self._waypoints.usable(motions))
+        if not nodes.size:
+            raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
         labels = graph.components(motions)[nodes]
         largest = nodes[labels == np.argmax(np.bincount(labels))]
         return graph.points[np.random.default_rng(seed).choice(largest, count)].astype(np.float64)
@@ -188,7 +190,8 @@ class RoamingPlanner(Planner):
         elif len(after.blocks) < len(before.blocks):
             free = edges.hits((shape,), points, lost_edges, lost_kinds, self._reach)
             at = np.flatnonzero(free)
-            still = edges.hits(after.blocks, points, lost_edges[at], lost_kinds[at], self._reach)
+            others = after.blocks_near(points[lost_edges[at].ravel()], self._reach.farthest) if at.size else ()
+            still = edges.hits(others, points, lost_edges[at], lost_kinds[at], self._reach)
             at = at[~still]
             back, kinds = lost_edges[at], lost_kinds[at]
             kept = np.ones(len(lost_edges), np.bool_)
@@ -240,14 +243,16 @@ class RoamingField(Field):
         self._usable = waypoints.usable(motions).copy()
 
     def _paths(self, starts: Points) -> Sequence[Path]:
-        barrier = barrier_of(self._zones.blocks, self._reach)
+        barrier = barrier_of(self._zones, self._reach)
         nodes = [
             self._waypoints.closest(start, self._motions, f"starts[{at}]", barrier=barrier, usable=self._usable)
             for at, start in enumerate(starts)
         ]
         found = self._tree.paths(nodes)
         return [
-            finish(self._waypoints, path, start, self.goal, self._motions, self._zones, self._reach)
+            Path(Status.FOUND, np.array([start, self.goal]), cost=0.0)
+            if (start == self.goal).all()
+            else finish(self._waypoints, path, start, self.goal, self._motions, self._zones, self._reach)
             for path, start in zip(found, starts, strict=True)
         ]
 
@@ -270,12 +275,12 @@ def finish(
         done.cost += float((gaps * (edges.rates(zones.costs, *ends) - 1.0)).sum())
         done._smoother = None
     elif done and zones.blocks and done._smoother is not None:
-        done._smoother = _guarded(done._smoother, zones.blocks, motions, reach)
+        done._smoother = _guarded(done._smoother, zones, motions, reach)
     return done
 
 
 def _guarded(
-    smoother: Callable[[Path], Path], blocks: tuple[Shape, ...], motions: Motion, reach: edges.Reach
+    smoother: Callable[[Path], Path], zones: Zones, motions: Motion, reach: edges.Reach
 ) -> Callable[[Path], Path]:
     """Shortcuts that keep clear of blocks: where one does not, each half of the path is smoothed on its own."""
 
@@ -287,7 +292,7 @@ def _guarded(
         kinds = np.full(len(shorter) - 1, int(motions), np.uint8)
         at = np.arange(len(shorter) - 1, dtype=np.int32)
         pairs = np.column_stack([at, at + 1])
-        if edges.hits(blocks, shorter, pairs, kinds, reach).any():
+        if edges.hits(zones.blocks_near(shorter, reach.farthest), shorter, pairs, kinds, reach).any():
             middle = len(points) // 2
             halves = [smooth(Path(path.status, part)).points for part in (points[: middle + 1], points[middle:])]
             shorter = np.concatenate([halves[0], halves[1][1:]])
@@ -297,13 +302,15 @@ def _guarded(
     return smooth
 
 
-def barrier_of(blocks: tuple[Shape, ...], reach: edges.Reach) -> Any:
+def barrier_of(zones: Zones, reach: edges.Reach) -> Any:
     """A test of single moves against blocks; None where there are none."""
-    if not blocks:
+    if not zones.blocks:
         return None
 
     def barrier(a: tuple[float, float, float], b: tuple[float, float, float], motion: Motion) -> bool:
-        pair = np.array([[0, 1]], np.int32)
-        return bool(edges.hits(blocks, np.array([a, b]), pair, np.array([int(motion)], np.uint8), reach)[0])
+        ends = np.array([a, b])
+        near = zones.blocks_near(ends, reach.farthest)
+        pair, kinds = np.array([[0, 1]], np.int32), np.array([int(motion)], np.uint8)
+        return bool(near) and bool(edges.hits(near, ends, pair, kinds, reach)[0])
 
     return barrier

@@ -41,11 +41,13 @@ class Shape:
         """(k, 2) corners of the polygon, counter-clockwise, metres."""
         return np.array(self.corners)
 
-    @property
+    @cached_property
     def bounds(self) -> Points:
         """(2, 3) low and high corner of the box around it, metres."""
         outline = self.outline
-        return np.array([[*outline.min(axis=0), self.low], [*outline.max(axis=0), self.high]])
+        bounds = np.array([[*outline.min(axis=0), self.low], [*outline.max(axis=0), self.high]])
+        bounds.flags.writeable = False
+        return bounds
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Which points (q, 3) lie in it; its rim belongs to it, its top does not."""

@@ -87,6 +87,8 @@ def of(world: Any) -> Source:
 
 def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     """A source from a file; what it is is told by the end of its name."""
+    if not isinstance(file, (str, os.PathLike)):
+        raise ParameterError(f"open takes the name of a file, or 'sample:NAME', not {file!r}")
     name = os.fspath(file).lower()
     if name.startswith("sample:"):
         return of(samples.make(os.fspath(file)[len("sample:") :], **options))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold.agent import Agent
-from wayfold.errors import EditError
+from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
@@ -27,6 +28,9 @@ from wayfold.world.shapes import Shape
 
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
+_GROUND = 1
+Kinds = dict[tuple[int, float], int]
+"""The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
 class Standing:
@@ -38,12 +42,12 @@ class Standing:
         Never rebuilt in place.
     costs : mapping of kind of area to cost of a metre
     accelerator : Hierarchy, SubregionGraph or None
-    kinds : mapping of cost to kind of area, optional
-        Kinds that zones with costs have taken.
+    kinds : mapping, optional
+        Kinds of area that zones with costs have taken.
     """
 
     def __init__(
-        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, kinds: dict[float, int] | None = None
+        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, kinds: Kinds | None = None
     ) -> None:
         self.navmesh = navmesh
         self.kinds = kinds or {}
@@ -88,7 +92,7 @@ class Standing:
 
     def many(self, first: NDArray[np.int32], last: NDArray[np.int32], workers: int | None) -> Paths:
         """Polygons on the ways between many pairs."""
-        fast = self.accelerator if isinstance(self.accelerator, Hierarchy) else self.graph
+        fast = self.graph if self.accelerator is None else self.accelerator
         paths: Paths = fast.paths(first, last, workers=workers)
         return paths
 
@@ -152,8 +156,9 @@ class WalkingPlanner(Planner):
         first, last = int(found[0]), int(found[1])
         if not now.joined(first, last):
             return Path(Status.UNREACHABLE)
-        if exact:
-            return now.navmesh.path(start, goal, costs=now.costs)
+        best = now.navmesh.path(start, goal, costs=now.costs) if exact else None
+        if best is not None and now.rates.even:
+            return best
         if first == last:
             return queries.same_polygon(first, places[0], places[1], float(now.rates.rates[now.state.kinds[first]]))
         nodes = now.nodes(first, last, plain)
@@ -163,12 +168,15 @@ class WalkingPlanner(Planner):
         path.expanded = nodes.expanded
         path.timings = nodes.timings
         path._smoother = now.smoother
-        return path
+        # Where costs differ there is no exact search, only another approximation: the better one of the two.
+        return path if best is None or path.cost < best.cost else best
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         now = self._now
         first, begins = now.places(starts, "starts")
         last, ends = now.places(goals, "goals")
+        if isinstance(now.accelerator, SubregionGraph) or now.rates.closed[now.state.kinds[[first, last]]].any():
+            return super()._paths(starts, goals, workers)
         nodes = now.many(first, last, workers)
         points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
         return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother)
@@ -180,11 +188,12 @@ class WalkingPlanner(Planner):
 
     def _nearest(self, point: Points) -> Points:
         now = self._now
-        reach = 10.0 * max(self.agent.radius, self.agent.height)
-        _, places, _ = find(now.version, point[None], reach, reach)
-        if not np.isfinite(places).all():
-            raise off_map(point, f"has no ground that the agent can stand on within {reach:g} m")
-        return np.asarray(places[0])
+        size = max(self.agent.radius, self.agent.height)
+        for reach in (0.5 * size, 2.5 * size, 10.0 * size):
+            found, places, _ = find(now.version, point[None], reach, reach, in_space=True)
+            if found[0] >= 0 and (reach > 2.5 * size or np.nansum((places[0] - point) ** 2) <= reach * reach):
+                return np.asarray(places[0])
+        raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m")
 
     def _touched(self, start: Any, goal: Any) -> Points:
         now = self._now
@@ -210,9 +219,12 @@ class WalkingPlanner(Planner):
 
     def _random_points(self, count: int, seed: int) -> Points:
         now = self._now
-        labels = now.state.components
-        largest = int(np.argmax(np.bincount(labels, weights=now.state.layout.areas)))
-        return now.navmesh.random_points(count, seed=seed, component=largest)
+        areas = np.where(now.rates.closed[now.state.kinds] == 0, now.state.layout.areas, 0.0)
+        if not areas.any():
+            raise OffMapError("the agent can be nowhere: all of its ground is blocked")
+        labels = now.graph.components()
+        largest = int(np.argmax(np.bincount(labels, weights=areas)))
+        return now.navmesh._scattered(now.state, np.where(labels == largest, areas, 0.0), count, seed)
 
     def _remark(self) -> str:
         fast = self._now.accelerator
@@ -228,10 +240,10 @@ class WalkingPlanner(Planner):
         if (box[0, :2] >= box[1, :2]).any():
             return now  # beside the world
         box[:, 2] = low[2], high[2]
-        zones = [(block.outline, block.low, block.high, 0) for block in after.blocks]
+        zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in after.blocks]
         kinds = kinds_of(after, now.kinds, self._costs)
-        zones += [(zone.outline, zone.low, zone.high, kinds[cost]) for zone, cost in after.costs]
-        costs = {**self._costs, **{kind: cost for cost, kind in kinds.items()}}
+        zones += [(zone.outline, zone.low, zone.high, table_of(kinds, cost)) for zone, cost in after.costs]
+        costs = {**self._costs, **{kind: self._costs.get(own, 1.0) * cost for (own, cost), kind in kinds.items()}}
         navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
         after_edit = Standing(navmesh, costs, None, kinds)
         kept = after_edit.state.kept
@@ -261,6 +273,8 @@ class WalkingPlanner(Planner):
 class WalkingField(Field):
     """Ways over polygons to one goal."""
 
+    _any_height = WalkingPlanner._any_height
+
     def __init__(self, now: Standing, goal: Points, polygon: int) -> None:
         super().__init__(goal)
         self._now = now
@@ -274,7 +288,7 @@ class WalkingField(Field):
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
-        return self._ways(np.atleast_2d(np.asarray(points, np.float64)))[3]
+        return self._ways(_check.points3(points, "points", self._any_height))[3]
 
     def _ways(self, starts: Points) -> tuple[NDArray[np.int32], Points, NDArray[np.int64], NDArray[np.float64]]:
         found, places = self._now.places(starts, "starts")
@@ -284,17 +298,31 @@ class WalkingField(Field):
         return found, *self._now.through(trails, offsets, places, goals, None)
 
 
-def kinds_of(zones: Zones, before: dict[float, int], ground: dict[int, float]) -> dict[float, int]:
-    """A kind of area for each cost that a zone has; costs that had one before keep it, since their tiles stay."""
-    values = {cost for _, cost in zones.costs}
-    kinds = {cost: kind for cost, kind in before.items() if cost in values}
+def kinds_of(zones: Zones, before: Kinds, ground: dict[int, float]) -> Kinds:
+    """A kind of area for the ground's own kinds in zones with costs, by kind and cost.
+
+    Those that there were before stay, since their tiles do. Ground that is closed to the agent gets none.
+    """
+    own = sorted({_GROUND, *ground} - {kind for kind, rate in ground.items() if np.isinf(rate)})
+    wanted = [(kind, cost) for cost in sorted({cost for _, cost in zones.costs}) for kind in own]
+    kinds = {pair: before[pair] for pair in wanted if pair in before}
     free = (kind for kind in range(_LAST_KIND, 1, -1) if kind not in before.values() and kind not in ground)
-    for cost in sorted(values - kinds.keys()):
-        kind = next(free, None)
-        if kind is None:
-            raise EditError("a navigation mesh has no room for more than about 250 different costs")
-        kinds[cost] = kind
+    for pair in wanted:
+        if pair not in kinds:
+            kind = next(free, None)
+            if kind is None:
+                raise EditError("a navigation mesh has no room for more than about 250 kinds of ground with costs")
+            kinds[pair] = kind
     return kinds
+
+
+def table_of(kinds: Kinds, cost: float) -> NDArray[np.uint8]:
+    """What each kind of area becomes in a zone with a cost, also that of zones below it."""
+    table = np.arange(256, dtype=np.uint8)
+    for own, here in kinds:
+        table[own] = kinds[own, cost]
+        table[kinds[own, here]] = kinds[own, cost]
+    return table
 
 
 def accelerate(graph: Graph, name: str, motions: int | None = None, progress: Any = None) -> Any:

@@ -45,7 +45,7 @@ class World:
     ) -> None:
         """Not for users: see `open` and the other makers."""
         self.name = name
-        self.closed = tuple(closed)
+        self.closed = _names(closed)
         self._source = source
         self._cache = cache_of(cache)
         self._planners: dict[Any, Planner] = {}
@@ -204,7 +204,7 @@ class World:
         if not isinstance(who, Agent):
             raise ParameterError(f"planner takes an Agent, not a {type(who).__name__}")
         chosen = choice.choose(self.kind, who, map, accelerator)
-        prices = tuple(sorted((costs or {}).items()))
+        prices = _prices(costs)
         key = (who, chosen.map, chosen.accelerator, prices, tuple(sorted(settings.items())))
         try:
             found = self._planners.get(key)
@@ -329,11 +329,12 @@ class World:
         shape : Box, Prism or (2, 3) array_like
             Where; walkers whose ground lies in it, others whose position does. Where shapes overlap the one that was
             set last counts.
-        cost : float, > 0
-            Cost of a metre; 1 takes back what was set for this very shape. To close it use `block`.
+        cost : float, 1e-6 to 1e6
+            Cost of a metre, times what an agent itself thinks of the ground; 1 takes back what was set for this very
+            shape. To close it use `block`. What is closed stays closed.
         """
         what = as_shape(shape)
-        price = _check.number(cost, "cost", low=0.0, open_low=True)
+        price = _check.number(cost, "cost", low=1e-6, high=1e6)
         with self._editing:
             rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
             costs = rest if price == 1.0 else (*rest, (what, price))
@@ -351,3 +352,24 @@ class World:
                 planner.edits += 1
             self._zones = after
             self._version += 1
+
+
+def _names(names: Any) -> tuple[str, ...]:
+    """Names of materials; a single one would be taken for its letters."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"closed must be a list of names of materials, such as ['water'], not {names!r}")
+    return tuple(names)
+
+
+def _prices(costs: Any) -> tuple[tuple[str, float], ...]:
+    """What an agent thinks of materials, by name."""
+    if costs is None:
+        return ()
+    if not isinstance(costs, Mapping):
+        raise ParameterError(f"costs must say what a metre costs by name, such as {{'grass': 2.0}}, not {costs!r}")
+    for name, cost in costs.items():
+        if not isinstance(name, str):
+            raise ParameterError(f"costs are by name of material, not by {name!r}")
+        if cost != float("inf"):
+            _check.number(cost, f"the cost of {name!r}", low=0.0, open_low=True)
+    return tuple(sorted((name, float(cost)) for name, cost in costs.items()))
