@@ -110,6 +110,20 @@ def test_paths_go_round_a_zone_that_costs_more_and_one_that_is_closed():
     assert zoned(ground, [(wall, -1, 1, 0)]).path(start, goal).status is Status.UNREACHABLE
 
 
+def test_a_zone_may_say_what_each_kind_becomes():
+    halves = [floor(0, 0, SIZE / 2, SIZE), floor(SIZE / 2, 0, SIZE, SIZE)]
+    table = np.arange(256)
+    table[1], table[2] = 7, 9
+    lower = [(0, 0), (SIZE, 0), (SIZE, SIZE / 2), (0, SIZE / 2)]
+    navmesh = NavMesh.build(
+        mesh_of(*halves), AGENT, cell_size=CELL, tile_size=8, kinds=[1, 1, 2, 2], zones=[(lower, -1.0, 1.0, table)]
+    )
+    for x, left in ((0.25, True), (0.75, False)):
+        for y, inside in ((0.25, True), (0.75, False)):
+            kind = navmesh.kinds[navmesh.locate((x * SIZE, y * SIZE, 0.0))]
+            assert kind == {(True, True): 7, (True, False): 1, (False, True): 9, (False, False): 2}[left, inside]
+
+
 @pytest.mark.parametrize(
     ("zone", "error"),
     [
@@ -118,6 +132,9 @@ def test_paths_go_round_a_zone_that_costs_more_and_one_that_is_closed():
         (([(0, 0), (1, 0), (0, np.nan)], 0, 1, 2), GeometryError),
         (([(0, 0), (1, 0), (0, 1)], 1, 0, 2), ParameterError),
         (([(0, 0), (1, 0), (0, 1)], 0, 1, 256), ParameterError),
+        (([(0, 0), (1, 0), (0, 1)], 0, 1, np.arange(255)), ParameterError),
+        (([(0, 0), (1, 0), (0, 1)], 0, 1, np.zeros(256, np.uint8)), ParameterError),
+        (([(0, 0), (1, 0), (0, 1)], 0, 1, np.full(256, 1.5)), ParameterError),
         (([(0, 0), (1, 0), (0, 1)], 0, 1), ParameterError),
     ],
 )

@@ -363,5 +363,5 @@ def _shown(value: Any) -> str:
 
 def off_map(point: ArrayLike, what: str) -> OffMapError:
     """The error for a point that nothing is near."""
-    where = ", ".join(f"{value:g}" for value in np.asarray(point, np.float64))
+    where = ", ".join(f"{value:g}" for value in np.asarray(point, np.float64) if not np.isnan(value))
     return OffMapError(f"({where}) {what}")
