@@ -125,7 +125,7 @@ def draw_characters(
     for at, (name, path) in enumerate(paths.items()):
         if ghosts is not None and name in ghosts:
             faint = camera.project(ghosts[name].points)
-            axes.plot(faint[:, 0], faint[:, 1], color=f"C{at}", linewidth=1, alpha=0.5, linestyle="--", zorder=3)
+            axes.plot(faint[:, 0], faint[:, 1], color=f"C{at}", linewidth=1.8, alpha=0.9, linestyle="--", zorder=3)
         flat = camera.project(path.points)
         label = f"{name}: {path.length:.1f} m" if path else f"{name}: no path"
         # Wider below narrower, so that ways which run together all show.
