@@ -3,11 +3,23 @@
 
 from wayfold._jit import inline, kernel
 
+_ROUNDING = 1e-14
+
 
 @inline
 def _turn(ax, ay, bx, by, cx, cy):
     """Twice the signed area of a, b, c: positive when they turn left."""
     return (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+
+
+@inline
+def _opposite(ax, ay, px, py, qx, qy):
+    """Whether p and q lie in opposite directions from a, but for rounding."""
+    ux, uy, vx, vy = px - ax, py - ay, qx - ax, qy - ay
+    if not ux * vx + uy * vy < 0.0:
+        return False
+    size = abs(ux) + abs(uy) + abs(vx) + abs(vy)
+    return abs(ux * vy - uy * vx) <= _ROUNDING * size * (size + abs(ax) + abs(ay))
 
 
 @kernel
@@ -23,6 +35,12 @@ def pull_string(portals, start, goal, points, portal_of):
         Overwritten with the corners.
     portal_of : (k + 2,) int64
         Overwritten with the portal that each corner is an end of; -1 for the start, k for the goal.
+
+    Notes
+    -----
+    The sides are half a turn apart, and an end may move by half a turn, only where the apex lies on a side of the
+    polygon that both ends are corners of. That polygon is convex, so the way is inside: the end moved inwards, whatever
+    rounding says of the turn.
     """
     count = portals.shape[0]
     points[0, 0], points[0, 1] = start[0], start[1]
@@ -37,8 +55,9 @@ def pull_string(portals, start, goal, points, portal_of):
             new_lx, new_ly, new_rx, new_ry = portals[at, 0], portals[at, 1], portals[at, 2], portals[at, 3]
         else:
             new_lx, new_ly, new_rx, new_ry = goal[0], goal[1], goal[0], goal[1]
-        if _turn(ax, ay, rx, ry, new_rx, new_ry) >= 0.0:
-            if (ax == rx and ay == ry) or _turn(ax, ay, lx, ly, new_rx, new_ry) < 0.0:
+        if _turn(ax, ay, rx, ry, new_rx, new_ry) >= 0.0 or _opposite(ax, ay, rx, ry, new_rx, new_ry):
+            open_ = _turn(ax, ay, lx, ly, new_rx, new_ry) < 0.0 or _opposite(ax, ay, lx, ly, new_rx, new_ry)
+            if (ax == rx and ay == ry) or open_:
                 rx, ry, right = new_rx, new_ry, at
             else:  # the right side crosses the left one: the left end is a corner
                 ax, ay = lx, ly
@@ -48,8 +67,9 @@ def pull_string(portals, start, goal, points, portal_of):
                 rx, ry, right = ax, ay, at
                 at += 1
                 continue
-        if _turn(ax, ay, lx, ly, new_lx, new_ly) <= 0.0:
-            if (ax == lx and ay == ly) or _turn(ax, ay, rx, ry, new_lx, new_ly) > 0.0:
+        if _turn(ax, ay, lx, ly, new_lx, new_ly) <= 0.0 or _opposite(ax, ay, lx, ly, new_lx, new_ly):
+            open_ = _turn(ax, ay, rx, ry, new_lx, new_ly) > 0.0 or _opposite(ax, ay, rx, ry, new_lx, new_ly)
+            if (ax == lx and ay == ly) or open_:
                 lx, ly, left = new_lx, new_ly, at
             else:
                 ax, ay = rx, ry
