@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.test_cli import wayfold
 from tests.world.levels import courtyard
-from wayfold import formats
+from wayfold import Mesh, formats
 
 WEST, EAST = "3,5,0", "21,5,0"
 
@@ -44,6 +44,18 @@ def test_a_blocked_box_moves_the_path_and_two_end_it(level):
     shut = wayfold("path", level, WEST, EAST, "--block", wide, "--block", narrow)
     assert shut.returncode == 1
     assert "UNREACHABLE" in shut.stdout
+
+
+def test_points_may_begin_with_a_minus_and_wrong_options_are_still_refused(tmp_path):
+    file = tmp_path / "west.obj"
+    formats.save_mesh(Mesh(courtyard().vertices - (12, 10, 0), courtyard().triangles), file)
+    answer = wayfold("path", file, "-9,-5,0", "9,-5", "--block", "-1,-7.5,-1,1,-2.5,5", "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["points"][0][:2] == [-9, -5]
+    for word in ("-5", "-x,0", "--fast", "--5,0"):
+        refused = wayfold("path", file, "-9,-5,0", "9,-5", word)
+        assert refused.returncode == 2
+        assert "No such option" in refused.stderr
 
 
 @pytest.mark.parametrize(

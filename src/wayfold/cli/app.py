@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 app = typer.Typer(
     help="Plan paths for every kind of character through very large worlds that change.",
@@ -24,6 +26,21 @@ Data = Annotated[
     Path | None,
     typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes; without it, what can be made is used."),
 ]
+
+
+_POINT = re.compile(r"-[\d.][\d.e+-]*(,[\d.e+-]+)+", re.IGNORECASE)
+
+
+class WithPoints(TyperCommand):
+    """A command whose arguments may be points that begin with a minus, such as -5,0; they are no options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words; a space before a point hides its minus meanwhile."""
+        rest = super().parse_args(ctx, [f" {word}" if _POINT.fullmatch(word) else word for word in args])
+        for name, value in ctx.params.items():
+            if isinstance(value, str):
+                ctx.params[name] = value.strip()
+        return rest
 
 
 @app.callback(invoke_without_command=True)
@@ -150,9 +167,10 @@ def info(
 
 
 @app.command(
+    cls=WithPoints,
     epilog="Examples:  [cyan]wayfold path arena.map 3,10 40,22 --picture path.png[/]   |   "
     "[cyan]wayfold path level.obj 1,2,0 40,22,3 --agent spider --explain[/]   |   "
-    "[cyan]wayfold path graph.wayfold 17 4711 --json[/]   |   "
+    "[cyan]wayfold path graph.wayfold 17 1203 --json[/]   |   "
     "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]"
 )
 def path(
@@ -198,10 +216,10 @@ def path(
 
 @app.command(
     epilog="Examples:  [cyan]wayfold view --sample city[/]   |   [cyan]wayfold view level.obj --up y[/]   |   "
-    "[cyan]wayfold view city.wayfold --port 9000 --no-open[/]"
+    "[cyan]wayfold view level.bsp --port 9000 --no-open[/]"
 )
 def view(
-    file: Annotated[Path | None, typer.Argument(help="A level, a map or a .wayfold file.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), or a saved terrain.")] = None,
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
