@@ -55,4 +55,4 @@ def main(picture: str | None = None, *, width: int = 240, height: int = 120) -> 
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    print(__doc__) if "-" in {word[:1] for word in sys.argv[1:]} else main(*sys.argv[1:2])

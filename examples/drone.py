@@ -1,6 +1,7 @@
 """A drone in a city: it flies over the roofs where a person walks around the blocks, and keeps out of closed airspace.
 
-Run it: ``python examples/drone.py [picture.png [CITY.obj]]``. Without a file a city district is made up.
+Run it: ``python examples/drone.py [picture.png [CITY.obj [y]]]``; y is for cities that are y-up. Without a file a city
+district is made up.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ DRONE = Agent(radius=0.5, height=0.6, motions=Motion.VOLUMETRIC)
 PERSON = Agent()
 
 
-def main(picture: str | None = None, file: str | None = None, *, size: float = 160.0) -> dict[str, float]:
+def main(picture: str | None = None, file: str | None = None, up: str | None = None, *, size=160.0) -> dict[str, float]:
     print("opening", file or f"a made-up district of {size:g} x {size:g} m")
-    world = World.open(file) if file else World.sample("city", size=(size, size), seed=3, river=False)
+    world = World.open(file, up=up) if file else World.sample("city", size=(size, size), seed=3, river=False)
     (x, y, _), (far_x, far_y, high) = world.bounds
     print("building the drone's waypoints and the person's navigation mesh (kept for the next time)")
     drone, person = world.planner(DRONE), world.planner(PERSON)
@@ -36,8 +37,9 @@ def main(picture: str | None = None, file: str | None = None, *, size: float = 1
     world.unblock(closed)
     if picture is not None:
         pictures.save(oblique.draw_characters(world.mesh, paths), picture)
+        print("drawn:", picture)
     return {name: path.length for name, path in paths.items()}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    print(__doc__) if "-" in {word[:1] for word in sys.argv[1:]} else main(*sys.argv[1:4])

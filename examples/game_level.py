@@ -25,7 +25,7 @@ def open_level(file: str | None, seed: int) -> tuple[World, Agent, list[np.ndarr
     return World.from_mesh(level.mesh, name=file), guard, spawns
 
 
-def main(picture: str | None = None, file: str | None = None, *, seed: int = 1) -> list[float]:
+def main(picture: str | None = None, file: str | None = None, *, seed: int = 10) -> list[float]:
     print("opening", file or f"a dungeon made from seed {seed}")
     world, guard, places = open_level(file, seed)
     planner = world.planner(guard)
@@ -48,8 +48,9 @@ def main(picture: str | None = None, file: str | None = None, *, seed: int = 1) 
     print(f"it opens: {planner.path(longest.points[0], longest.points[-1]).length:.0f} again")
     if picture is not None:
         pictures.save(pictures.draw_path(planner.map, longest), picture)
+        print("drawn:", picture)
     return [longest.length, around.length]
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    print(__doc__) if "-" in {word[:1] for word in sys.argv[1:]} else main(*sys.argv[1:3])

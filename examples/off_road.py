@@ -1,7 +1,6 @@
 """Off-road routing: the cheapest ways over ground that costs more in some places than in others.
 
-Run it: ``python examples/off_road.py [picture.png [TERRAIN.npz]]``. The file is a tile of real terrain (triangles with
-land cover) or a map of 0 A.D. (heights and textures); without one, hills with forests and a road are made up.
+Run it: ``python examples/off_road.py [picture.png [TERRAIN.npz]]``. The file is real terrain or a map of 0 A.D.
 """
 
 import sys
@@ -52,8 +51,9 @@ def main(picture: str | None = None, file: str | None = None, *, size: int = 60)
         print(f"{graph:>10}: {path.length / 1000:.2f} km, as dear as {path.cost / 1000:.2f} km of road")
     if picture is not None:
         pictures.save(views.draw_terrain(terrain, paths), picture)
+        print("drawn:", picture)
     return {graph: path.cost for graph, path in paths.items()}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    print(__doc__) if "-" in {word[:1] for word in sys.argv[1:]} else main(*sys.argv[1:3])

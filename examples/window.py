@@ -49,8 +49,9 @@ def main(picture=None):
         print(f"{name:>6}: {path.length:5.1f} m, {len(path.points)} points, {subregions.num_subregions} subregions")
     if picture is not None:
         pictures.save(oblique.draw_characters(mesh, paths), picture)
+        print("drawn:", picture)
     return paths
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    print(__doc__) if "-" in {word[:1] for word in sys.argv[1:]} else main(*sys.argv[1:2])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from wayfold import Box, Mesh, formats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -27,6 +31,14 @@ def test_an_example_is_short_says_how_to_run_it_and_is_tested(file):
     assert len(text.splitlines()) < 60
     assert f"python examples/{file.name}" in text
     assert f'run("{file.name}"' in Path(__file__).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.py")), ids=lambda file: file.name)
+def test_an_example_that_is_asked_for_help_says_how_to_run_it_and_writes_nothing(file, tmp_path):
+    done = subprocess.run([sys.executable, file, "--help"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"python examples/{file.name}" in done.stdout
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_person_walks_around_a_spider_climbs_over_and_a_bird_flies_to_the_window(tmp_path, capsys):
@@ -59,7 +71,7 @@ def test_refined_routes_over_hills_are_the_cheapest(tmp_path, capsys):
 def test_guards_walk_around_a_closed_door(tmp_path, capsys):
     picture = tmp_path / "level.png"
     leg, around = run("game_level.py", picture)
-    assert 0 < leg < around
+    assert 0 < leg < around < math.inf
     assert picture.stat().st_size > 1000
     assert "a door closes" in capsys.readouterr().out
 
@@ -78,7 +90,18 @@ def test_a_crowd_walks_farther_when_its_street_is_closed(tmp_path, capsys):
     before, after = run("crowd.py", picture, size=80.0, people=100)
     assert 0 < before < after
     assert picture.stat().st_size > 1000
-    assert "that street is closed" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "that street is closed" in out
+    assert f"drawn: {picture}" in out
+
+
+@pytest.mark.parametrize("name", ["crowd.py", "drone.py"])
+def test_a_level_that_is_y_up_may_be_of_any_size(name, tmp_path):
+    yard = Mesh.concatenate([Box((0, 0, -1), (40, 30, 0)).mesh(), Box((12, 0, 0), (28, 18, 4)).mesh()])
+    turned = Mesh(yard.vertices[:, [0, 2, 1]] * (1, 1, -1), yard.triangles)
+    formats.save_mesh(turned, tmp_path / "yard.obj")
+    found = run(name, None, str(tmp_path / "yard.obj"), "y")
+    assert min(found.values() if isinstance(found, dict) else found) > 0
 
 
 @pytest.mark.data

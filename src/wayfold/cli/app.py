@@ -171,7 +171,7 @@ def info(
     epilog="Examples:  [cyan]wayfold path arena.map 3,10 40,22 --picture path.png[/]   |   "
     "[cyan]wayfold path level.obj 1,2,0 40,22,3 --agent spider --explain[/]   |   "
     "[cyan]wayfold path graph.wayfold 17 1203 --json[/]   |   "
-    "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]"
+    "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]",
 )
 def path(
     file: Annotated[Path, typer.Argument(help="A level (.obj, .bsp, ...), sample:NAME, .map, .mesh or .wayfold file.")],
@@ -219,7 +219,9 @@ def path(
     "[cyan]wayfold view level.bsp --port 9000 --no-open[/]"
 )
 def view(
-    file: Annotated[Path | None, typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), or a saved terrain.")] = None,
+    file: Annotated[
+        Path | None, typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), or a saved terrain.")
+    ] = None,
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
