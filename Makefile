@@ -11,10 +11,12 @@ JOBS ?= 2
 $(VENV)/usable: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Wayfold needs Python 3.11 or newer, not " + sys.version.split()[0] + ": make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing Wayfold and what it needs into $(VENV), which takes a minute or so ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/installed: $(VENV)/usable
+	@echo "installing what the checks need into $(VENV) ..."
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs,peers,view]'
 	@touch $@
 
