@@ -45,6 +45,7 @@ def test_path_prints_a_table_and_json_and_draws(arena, tmp_path):
     result = wayfold("path", arena, "1,0", "1,2", "--picture", picture)
     assert result.returncode == 0, result.stderr
     assert "FOUND" in result.stdout
+    assert f"Picture: {picture}" in result.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
     answer = json.loads(wayfold("path", arena, "1,0", "1,2", "--json").stdout)
     assert answer["cost"] == 4
@@ -56,6 +57,7 @@ def test_path_prints_a_table_and_json_and_draws(arena, tmp_path):
 def test_a_goal_without_a_way_is_told_and_exits_with_1(tmp_path):
     file = tmp_path / "two.map"
     file.write_text("type octile\nheight 1\nwidth 3\nmap\n.@.\n")
+    assert "Start and goal are not connected on this map." in wayfold("path", file, "0,0", "2,0").stdout
     result = wayfold("path", file, "0,0", "2,0", "--json")
     assert result.returncode == 1
     assert json.loads(result.stdout)["status"] == "UNREACHABLE"
@@ -103,6 +105,11 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("info", "broken.wayfold"), "broken.wayfold:"),
         (("build", "arena.map", "out.wayfold", "--map", "cheese"), "unknown map 'cheese'"),
         (("build", "arena.map", "out.txt"), "out.txt must end in"),
+        (("build", "sample:rooms", "out.wayfold"), "sample:rooms is a mesh: choose --map navmesh, waypoints, "),
+        (("build", "sample:rooms", "out.wayfold", "--accelerate", "hierarchy"), "choose --map navmesh\n"),
+        (("build", "sample:rooms", "out.obj", "--map", "navmesh"), "leave --map out"),
+        (("build", "sample:rooms", "out.obj", "--accelerate", "hierarchy"), "leave --accelerate out"),
+        (("info", "arena.map", "--up", "x"), "--up must be y or z, not 'x'"),
         (("build", "arena.map", "out.obj"), "cannot be written as one"),
         (("build", "sample:atlantis", "out.obj"), "atlantis"),
         (("build", "arena.map", "out.wayfold", "--seed", "1"), "--seed"),
@@ -172,6 +179,7 @@ def test_options_for_terrains_are_refused_elsewhere_and_bad_weights_are_named(ar
 def test_the_demo_sends_everybody_before_and_after_a_bridge_is_closed(tmp_path):
     result = wayfold("demo", "--json", "--size", "250", "--seed", "6", "--out", tmp_path)
     assert result.returncode == 0, result.stderr
+    assert "demo: closing the bridge\n" in result.stderr
     facts = json.loads(result.stdout)
     rows = {row["who"]: row for row in facts["characters"]}
     assert set(rows) == {"person", "cart", "spider", "bird"}

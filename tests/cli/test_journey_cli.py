@@ -33,6 +33,7 @@ def test_a_level_is_opened_for_whoever_is_named(level, tmp_path):
     result = wayfold("path", level, WEST, EAST, "--explain", "--exact", "--picture", picture)
     assert "navmesh + hierarchy" in result.stdout
     assert "it walks and nothing else" in result.stdout
+    assert f"Picture: {picture}" in result.stdout
     assert picture.stat().st_size > 1000
 
 
@@ -44,6 +45,19 @@ def test_a_blocked_box_moves_the_path_and_two_end_it(level):
     shut = wayfold("path", level, WEST, EAST, "--block", wide, "--block", narrow)
     assert shut.returncode == 1
     assert "UNREACHABLE" in shut.stdout
+    assert "Start and goal are not connected for this agent: see --explain." in shut.stdout
+
+
+def test_a_point_off_the_map_is_told_with_the_bounds_and_a_wrong_axis_is_suspected(level, tmp_path):
+    low, high = (", ".join(f"{value:.5g}" for value in corner) for corner in courtyard().bounds)
+    off = wayfold("path", level, WEST, "300,0,0")
+    assert f"the level reaches from ({low}) to ({high})" in off.stderr
+    assert "--up" not in off.stderr
+    mesh = courtyard()
+    turned = tmp_path / "turned.obj"
+    formats.save_mesh(Mesh(mesh.vertices[:, [0, 2, 1]] * (1, 1, -1), mesh.triangles), turned)
+    assert "is the level y-up? give --up y" in wayfold("path", turned, WEST, EAST).stderr
+    assert wayfold("path", turned, WEST, EAST, "--up", "y").returncode == 0
 
 
 def test_points_may_begin_with_a_minus_and_wrong_options_are_still_refused(tmp_path):

@@ -28,7 +28,7 @@ def test_without_viser_one_sentence_says_how_to_install_it():
         [sys.executable, "-c", code + "from wayfold.cli import main; main()"], capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert done.stderr == "wayfold: the viewer needs viser: pip install wayfold[view]\n"
+    assert done.stderr == "wayfold: the viewer needs viser: pip install '.[view]'\n"
 
 
 def test_options_of_samples_and_of_files_are_not_mixed_up(tmp_path):

@@ -15,8 +15,8 @@ from wayfold.view.viewer.session import Session
 from wayfold.view.viewer.things import BLOCK, ROUTE
 from wayfold.world import World
 
-viser = pytest.importorskip("viser", reason="needs viser: pip install wayfold[view]")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install wayfold[dev]")
+viser = pytest.importorskip("viser", reason="needs viser: pip install '.[view]'")
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install '.[dev]'")
 
 from wayfold.view.viewer.page import Page  # noqa: E402
 

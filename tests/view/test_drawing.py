@@ -69,7 +69,7 @@ def test_no_more_triangles_than_asked_for_are_shown_and_the_panel_is_told():
 
 
 def test_a_level_of_many_triangles_still_covers_its_ground():
-    pytest.importorskip("fast_simplification", reason="needs fast-simplification: pip install wayfold[view]")
+    pytest.importorskip("fast_simplification", reason="needs fast-simplification: pip install '.[view]'")
     x, y = (axis.ravel().astype(float) for axis in np.meshgrid(np.arange(60), np.arange(60), indexing="ij"))
     first = (np.arange(59)[:, None] * 60 + np.arange(59)).ravel()
     triangles = np.concatenate(

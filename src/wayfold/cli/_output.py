@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from wayfold._text import show, to_json
 from wayfold.errors import ParameterError
+from wayfold.path import Path as Route
+from wayfold.path import Status
 
 
 def print_json(value: Any) -> None:
@@ -40,6 +42,18 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 def print_facts(title: str, facts: dict[str, Any]) -> None:
     """Print names and values below a title."""
     print_table(title, ("", ""), [(name.replace("_", " "), show(value)) for name, value in facts.items()])
+
+
+def print_no_way(path: Route, whose: str = "on this map") -> None:
+    """Say in a line why there is no path, if start and goal do not hang together."""
+    if path.status is Status.UNREACHABLE:
+        print(f"Start and goal are not connected {whose}.")
+
+
+def print_picture(file: Path | None) -> None:
+    """Say which picture was written, if one was."""
+    if file is not None:
+        print(f"Picture: {file}")
 
 
 def say(text: str, quiet: bool) -> None:

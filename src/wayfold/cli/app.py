@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from wayfold.errors import ParameterError
+
 app = typer.Typer(
     help="Plan paths for every kind of character through very large worlds that change.",
     no_args_is_help=True,
@@ -22,12 +24,17 @@ app.add_typer(bench_app, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Up = Annotated[
+    str | None,
+    typer.Option(metavar="[y|z]", help="Which axis of a mesh points up: z unless told otherwise, y for glTF."),
+]
 Data = Annotated[
     Path | None,
     typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes; without it, what can be made is used."),
 ]
 
 
+_AXES: dict[str, Literal["y", "z"]] = {"y": "y", "z": "z"}
 _POINT = re.compile(r"-[\d.][\d.e+-]*(,[\d.e+-]+)+", re.IGNORECASE)
 
 
@@ -41,6 +48,13 @@ class WithPoints(TyperCommand):
             if isinstance(value, str):
                 ctx.params[name] = value.strip()
         return rest
+
+
+def axis(up: str | None) -> Literal["y", "z"] | None:
+    """What was given as --up."""
+    if up is not None and up not in _AXES:
+        raise ParameterError(f"--up must be y or z, not {up!r}")
+    return None if up is None else _AXES[up]
 
 
 @app.callback(invoke_without_command=True)
@@ -89,7 +103,7 @@ def build(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
-    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
+    up: Up = None,
     radius: Annotated[float, typer.Option(help="Radius of who walks on a mesh, metres.")] = 0.4,
     height: Annotated[float, typer.Option(help="Its height, metres.")] = 1.8,
     climb: Annotated[float, typer.Option(help="Its highest step, metres.")] = 0.5,
@@ -127,7 +141,7 @@ def build(
         Agent(radius, height, climb, slope),
         seed=seed,
         size=size,
-        up=up,
+        up=axis(up),
         accelerate=accelerate,
         merge=merge,
         levels=levels,
@@ -154,16 +168,14 @@ def build(
 )
 def info(
     file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads.")],
-    up: Annotated[
-        Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up: z (y for glTF) or y.")
-    ] = None,
+    up: Up = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels or a sparse grid's regions.")] = None,
     json: Json = False,
 ) -> None:
     """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""
     from wayfold.cli.info import run
 
-    run(file, up, json, picture)
+    run(file, axis(up), json, picture)
 
 
 @app.command(
@@ -178,7 +190,7 @@ def path(
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
     agent: Annotated[str | None, typer.Option(help="person (default), cart, spider or bird (levels).")] = None,
-    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up (levels).")] = None,
+    up: Up = None,
     map_kind: Annotated[str | None, typer.Option("--map", help="navmesh, waypoints or sparse-grid (levels).")] = None,
     accelerator: Annotated[str | None, typer.Option(help="hierarchy, subregions or none (levels).")] = None,
     block: Annotated[list[str] | None, typer.Option(help="x0,y0,z0,x1,y1,z1 of a closed box (levels).")] = None,
@@ -210,7 +222,7 @@ def path(
 
     terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
     settings = Settings(smooth, budget, partial, algorithm, motions, level, exact, terrain)
-    options = Options(agent, up, map_kind, accelerator, tuple(block or ()), explain)
+    options = Options(agent, axis(up), map_kind, accelerator, tuple(block or ()), explain)
     run(file, start, goal, settings, options, picture, json)
 
 
@@ -225,7 +237,7 @@ def view(
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
-    up: Annotated[Literal["y", "z"] | None, typer.Option(help="Which axis of a mesh points up.")] = None,
+    up: Up = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; by default only this machine can look.")
     ] = "127.0.0.1",
@@ -236,7 +248,7 @@ def view(
     """Look at a level in the browser: click for paths, block streets, send a crowd. Needs the extra `view`."""
     from wayfold.cli.view import run
 
-    run(file, sample, {"seed": seed, "size": size, "up": up}, host, port, open_, triangles)
+    run(file, sample, {"seed": seed, "size": size, "up": axis(up)}, host, port, open_, triangles)
 
 
 @bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/[/]")

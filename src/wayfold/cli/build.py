@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from wayfold import formats, load, samples
 from wayfold.agent import Agent, parse_motions
-from wayfold.cli._output import check_writable, parse_weights, print_json, progress
+from wayfold.cli._output import check_writable, parse_weights, print_json, print_picture, progress
 from wayfold.cli.info import describe, print_description
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Building, Decomposition, FloorPlan
@@ -91,6 +91,9 @@ class Request:
             return self.world
         if isinstance(self.world, samples.Plan) and self.world.cells is not None:
             return DenseGrid(self.world.cells)
+        if isinstance(self.world, (Mesh, samples.Plan)):
+            maps = "navmesh" if self.accelerate else "navmesh, waypoints, sparse-grid, floorplan or terrain"
+            raise ParameterError(f"{self.source} is a mesh: choose --map {maps}")
         raise ParameterError(f"{self.source} has no cells to build a grid from: give a MovingAI .map or sample:maze")
 
 
@@ -105,6 +108,9 @@ def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
     if map_kind != "floorplan" and (request.method or request.plane is not None or request.picture):
         raise ParameterError("--method, --plane and --picture are for floor plans: add --map floorplan")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
+    if out.suffix.lower() in _MESH_ENDINGS and (map_kind or request.accelerate):
+        asked = "--map" if map_kind else "--accelerate"
+        raise ParameterError(f"{out} takes a mesh and no map: leave {asked} out, or name a file that ends in .wayfold")
     if request.picture is not None:
         check_writable(request.picture, _PICTURES)
     begin = time.perf_counter()
@@ -119,6 +125,7 @@ def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
         print_json(facts)
     else:
         print_description(f"{request.source} -> {out}", facts)
+        print_picture(request.picture)
 
 
 def _hierarchy(request: Request, map_kind: str | None) -> Hierarchy:

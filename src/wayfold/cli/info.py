@@ -11,7 +11,7 @@ import numpy as np
 from wayfold import formats, load
 from wayfold._text import show
 from wayfold.cli import waypoints
-from wayfold.cli._output import check_writable, print_facts, print_json, print_table
+from wayfold.cli._output import check_writable, print_facts, print_json, print_picture, print_table
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
 from wayfold.geometry import Mesh
@@ -47,6 +47,7 @@ def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> N
         print_json(facts)
     else:
         print_description(str(file), facts)
+        print_picture(picture)
 
 
 def print_description(title: str, facts: dict[str, Any]) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 import typer
 
 from wayfold.agent import CHARACTERS, Agent
-from wayfold.cli._output import print_facts, print_json, progress
-from wayfold.errors import ParameterError
+from wayfold.cli._output import print_facts, print_json, print_no_way, print_picture, progress
+from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.path import Path
 from wayfold.world import Box, Planner, World
 
 LEVELS = (".obj", ".glb", ".gltf", ".stl", ".ply", ".bsp", ".json", ".cityjson", ".3dmap", ".geojson", ".gz", ".xz")
+_TURNED = (".obj", ".stl", ".ply", ".glb", ".gltf")  # files that may have either axis up
 
 
 class Options(NamedTuple):
@@ -71,17 +72,24 @@ def run(
     agent = agent_named(options.agent)
     shapes = [parse_block(text) for text in options.blocks]
     world = World.open(str(file), up=options.up)
-    with progress("building", None, json) as step:
-        planner = world.planner(
-            agent,
-            map=options.map or "auto",
-            accelerator=options.accelerator or "auto",
-            progress=lambda what, done, total: step(f"{what}, {done} of {total}"),
-        )
-    for shape in shapes:
-        world.block(shape)
-    planner.path(start, goal)  # compiles, so that the time below is that of a query
-    path = planner.path(start, goal, exact=exact)
+    try:
+        with progress("building", None, json) as step:
+            planner = world.planner(
+                agent,
+                map=options.map or "auto",
+                accelerator=options.accelerator or "auto",
+                progress=lambda what, done, total: step(f"{what}, {done} of {total}"),
+            )
+        for shape in shapes:
+            world.block(shape)
+        planner.path(start, goal)  # compiles, so that the time below is that of a query
+        path = planner.path(start, goal, exact=exact)
+    except OffMapError as error:
+        low, high = (", ".join(f"{value:.5g}" for value in corner) for corner in world.bounds)
+        bounds = "" if "reaches from" in str(error) else f"; the level reaches from ({low}) to ({high})"
+        raise OffMapError(f"{error}{bounds}{_axis_hint(world, file, options)}") from None
+    except GeometryError as error:
+        raise GeometryError(f"{error}{_axis_hint(world, file, options)}") from None
     took = path.timings["total"]
     if smooth and path and planner.map_name != "navmesh":
         path = path.smooth()
@@ -100,10 +108,23 @@ def run(
         print_json({**facts, "points": path.points, "explain": planner.explain().splitlines()})
     else:
         print_facts(f"{file}: {_text(start)} to {_text(goal)}", facts)
+        print_no_way(path, "for this agent" if options.explain else "for this agent: see --explain")
         if options.explain:
             print(planner.explain())
+        print_picture(picture)
     if not path:
         raise typer.Exit(1)
+
+
+def _axis_hint(world: World, file: File, options: Options) -> str:
+    """What to try when a level that nobody said the axis of is higher than it is deep."""
+    if options.up is not None or world.mesh is None or str(file).startswith("sample:"):
+        return ""
+    _, depth, height = world.bounds[1] - world.bounds[0]
+    if height <= depth or not any(ending in file.name.lower() for ending in _TURNED):
+        return ""
+    other = "z" if any(ending in file.name.lower() for ending in (".glb", ".gltf")) else "y"
+    return f"; is the level {other}-up? give --up {other}"
 
 
 def _draw(world: World, planner: Planner, path: Path, picture: File) -> None:

@@ -11,7 +11,15 @@ import typer
 from wayfold import load
 from wayfold.agent import parse_motions
 from wayfold.cli import journey, waypoints
-from wayfold.cli._output import check_writable, parse_point, parse_weights, print_facts, print_json
+from wayfold.cli._output import (
+    check_writable,
+    parse_point,
+    parse_weights,
+    print_facts,
+    print_json,
+    print_no_way,
+    print_picture,
+)
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
 from wayfold.graph import Graph
@@ -106,6 +114,8 @@ def run(
         print_json({**facts, "points": path.points, "nodes": path.nodes})
     else:
         print_facts(f"{file}: {start} to {goal}", facts)
+        print_no_way(path)
+        print_picture(picture)
     if not path.points.size:
         raise typer.Exit(1)
 
@@ -167,6 +177,8 @@ def _over_terrain(
             print_facts(f"{file}: {start} to {goal}, {graph}", facts[graph])
         if bound:
             print(f"at most {100 * (best.cost / bound - 1):.2g} % over the optimum, which costs at least {bound:.6g}")
+        print_no_way(best)
+        print_picture(picture)
     if not best:
         raise typer.Exit(1)
 

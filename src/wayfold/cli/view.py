@@ -19,7 +19,7 @@ def run(
     if (file is None) == (sample is None):
         raise ParameterError("wayfold view needs a file, or --sample NAME, not both")
     if importlib.util.find_spec("viser") is None:
-        raise MissingDependencyError("the viewer needs viser: pip install wayfold[view]")
+        raise MissingDependencyError("the viewer needs viser: pip install '.[view]'")
     from wayfold.view.viewer.page import Page
     from wayfold.view.viewer.session import Session
     from wayfold.world import World

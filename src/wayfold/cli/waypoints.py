@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from wayfold.agent import Motion, parse_motions
-from wayfold.cli._output import parse_point, print_facts, print_json
+from wayfold.cli._output import parse_point, print_facts, print_json, print_no_way, print_picture
 from wayfold.subregions import SubregionGraph
 from wayfold.view import pictures
 from wayfold.view import waypoints as view
@@ -98,6 +98,8 @@ def path(
         print_json({**facts, "points": found.points, "nodes": found.nodes})
     else:
         print_facts(f"{file}: {start} to {goal}", facts)
+        print_no_way(found)
+        print_picture(picture)
     if not found.points.size:
         raise typer.Exit(1)
 

@@ -60,7 +60,7 @@ class Page:
         try:
             import viser
         except ImportError:
-            raise MissingDependencyError("the viewer needs viser: pip install wayfold[view]") from None
+            raise MissingDependencyError("the viewer needs viser: pip install '.[view]'") from None
         _check_host(host)
         self.session = session
         with _silence():
