@@ -91,7 +91,7 @@ def run(
     except GeometryError as error:
         raise GeometryError(f"{error}{_axis_hint(world, file, options)}") from None
     took = path.timings["total"]
-    if smooth and path and planner.map_name != "navmesh":
+    if smooth and path:
         path = path.smooth()
     if picture is not None:
         _draw(world, planner, path, picture)
