@@ -38,7 +38,7 @@ class Body(NamedTuple):
     radius: float
     lift: float  # from the ground to the position
     top: float  # from the position to the middle of the body's highest ball
-    climb: float
+    climb: float  # the highest step, and what storing a position may be off
     tangent: float  # of the steepest slope
     cosine: float  # of the steepest slope
     near: float  # a surface this close can be clung to
@@ -48,18 +48,22 @@ class Body(NamedTuple):
 
 @inline
 def upright_clear(world, body, p, q):
-    """Whether an upright body can be moved straight from `p` to `q`.
+    """Whether an upright body whose lowest ball can be moved straight from `p` to `q` can be moved as a whole.
 
-    The body is covered by balls at several heights, grown so that nothing slips between two of them.
+    The body is its lowest and its highest ball and what is between them, which is covered by larger balls: each fills a
+    slice of it and reaches no lower than the lowest ball, so that a body may be as close to the ground as that is.
     """
     if body.top <= 0.0:
-        return capsule_clear(world.tree, world.stack, p, q, body.radius)
+        return True
+    rise = 0.0, 0.0, 1.0
+    if not capsule_clear(world.tree, world.stack, along(p, rise, body.top), along(q, rise, body.top), body.radius):
+        return False
     parts = math.ceil(body.top / max(1.5 * body.radius, 0.1 * body.top))
     gap = body.top / parts
     radius = math.sqrt(body.radius * body.radius + 0.25 * gap * gap)
-    for part in range(parts + 1):
-        rise = 0.0, 0.0, 1.0
-        if not capsule_clear(world.tree, world.stack, along(p, rise, part * gap), along(q, rise, part * gap), radius):
+    for part in range(parts):
+        middle = (part + 0.5) * gap
+        if not capsule_clear(world.tree, world.stack, along(p, rise, middle), along(q, rise, middle), radius):
             return False
     return True
 

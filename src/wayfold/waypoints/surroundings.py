@@ -18,17 +18,20 @@ from wayfold.waypoints import _kernels
 Barrier = Callable[[tuple[float, float, float], tuple[float, float, float], Motion], bool]
 """Whether something that is not in the mesh is in the way from one position to another, by a motion."""
 _SMALLEST_STEP = 0.1  # metres between samples along an edge, for agents without a radius
+_ROUNDING = 2.0 * float(np.finfo(np.float32).eps)  # of what positions are off when they are stored, and a slope's share
 
 
-def body_of(agent: Agent) -> _kernels.Body:
-    """The agent in the numbers that the tests need."""
+def body_of(agent: Agent, furthest: float = 1.0) -> _kernels.Body:
+    """The agent in the numbers that the tests need, where no coordinate is above `furthest` metres."""
     gap = max(0.02 * agent.radius, 1e-3)
+    # Steps look as high as stored positions are off: without this an agent that takes none has no place on a floor.
+    rounding = _ROUNDING * max(1.0, furthest) + 5e-5 * agent.radius
     lift = max(min(agent.climb + agent.radius, agent.height - agent.radius), agent.radius) + gap
     return _kernels.Body(
         radius=agent.radius,
         lift=lift,
         top=max(0.0, agent.height - agent.radius - lift),
-        climb=agent.climb,
+        climb=agent.climb + rounding,
         tangent=math.tan(math.radians(min(agent.slope, 89.0))),
         cosine=math.cos(math.radians(agent.slope)),
         near=2.0 * agent.radius + 2.0 * gap,
@@ -61,7 +64,7 @@ class Surroundings:
         self.mesh = mesh
         self.agent = agent
         self.index = TriangleIndex(mesh)
-        self.body = body_of(agent)
+        self.body = body_of(agent, float(np.abs(mesh.bounds).max()))
         self.steep = TriangleIndex(_steep(mesh, self.body))
 
     def world(self) -> _kernels.World:
