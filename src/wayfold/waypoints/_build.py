@@ -18,7 +18,7 @@ from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.graph import Graph
 from wayfold.graph._build import turn_round
 from wayfold.waypoints import _kernels, _place_kernels
-from wayfold.waypoints._corners import corner_places, ridge_places, wall_places
+from wayfold.waypoints._corners import corner_places, plane_places, ridge_places, ridges_of, wall_places
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.surroundings import Surroundings
 
@@ -30,6 +30,7 @@ _HITS = 64  # floors on one vertical
 _FINE = 1 << 14  # positions of a walker that are tried in one region
 _CORNER_SHARE = 160  # corners and openings that are tried in one region
 _WALL_SHARE = 1000  # places beside walls and ceilings that are tried in one region
+_FACE_SHARE = 400  # places beside walls and ceilings that are tried on one face
 _RIM_SHARE = 400  # places above the rims of roofs and balconies that are tried in one region
 _LEAST_ISLAND = 6  # waypoints that lead nowhere else, to be worth walking or climbing between
 _MOST_REGIONS = 1 << 24
@@ -50,6 +51,8 @@ class Spots(NamedTuple):
     corners: list[NDArray[np.float64]]  # beside corners and in openings
     walls: list[NDArray[np.float64]]  # beside walls, ceilings and their outer edges
     rims: list[NDArray[np.float64]]  # above and beside the rims of what walls carry
+    faces: list[list[NDArray[np.float64]]]  # for each axis: beside walls, on the face to the next region
+    face_rims: list[list[NDArray[np.float64]]]  # for each axis: on the way over a rim, on that face
 
 
 class Cut(NamedTuple):
@@ -100,11 +103,7 @@ def build(
     cut = cut_space(mesh, agent, size)
     surroundings = Surroundings(mesh, agent)
     body = surroundings.body
-    corners = _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE)
-    spacing = 0.4 * size / _COLUMNS
-    ridges, rims = ridge_places(mesh, body.offset, body.lift, body.cosine, spacing)
-    beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), ridges])
-    spots = Spots(corners, _by_region(beside, cut, _WALL_SHARE), _by_region(rims, cut, _RIM_SHARE))
+    spots = _spots(mesh, body, cut)
     clock.append(time.perf_counter())
     count = cut.shape[0] * cut.shape[1] * cut.shape[2]
     total = 3 * count
@@ -132,9 +131,36 @@ def build(
     return graph, regions, surroundings, dict(zip(names, np.diff(clock).tolist(), strict=True))
 
 
-def _by_region(places: NDArray[np.float64], cut: Cut, most: int) -> list[NDArray[np.float64]]:
-    """Places (in the first three columns) of each region, at most so many, spread evenly over the list."""
+def _spots(mesh: Mesh, body: _kernels.Body, cut: Cut) -> Spots:
+    """Places that matter in the mesh, by region."""
+    spacing = 0.4 * cut.size / _COLUMNS
+    ridges = ridges_of(mesh, body.cosine)
+    around, rims = ridge_places(mesh, ridges, body.offset, body.lift, body.cosine, spacing)
+    beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), around])
+    faces, face_rims = [], []
+    for axis, planes in enumerate(_planes(cut)):
+        found, over = plane_places(mesh, ridges, beside, rims, body.offset, body.cosine, spacing, axis, planes[1:-1])
+        faces.append(_by_region(found.places, cut, _FACE_SHARE, (axis, found.plane)))
+        face_rims.append(_by_region(over.places, cut, _FACE_SHARE, (axis, over.plane)))
+    return Spots(
+        _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE),
+        _by_region(beside, cut, _WALL_SHARE),
+        _by_region(rims, cut, _RIM_SHARE),
+        faces,
+        face_rims,
+    )
+
+
+def _by_region(
+    places: NDArray[np.float64], cut: Cut, most: int, layer: tuple[int, NDArray[np.int64]] | None = None
+) -> list[NDArray[np.float64]]:
+    """Places (in the first three columns) of each region, at most so many, spread evenly over the list.
+
+    With an axis and `layer`s along it, which are known for places on faces, those count.
+    """
     cell = np.floor((places[:, :3] - cut.low) / cut.size).astype(np.int64)
+    if layer is not None:
+        cell[:, layer[0]] = layer[1]
     fits = ((cell >= 0) & (cell < cut.shape)).all(axis=1)
     places, cell = places[fits], cell[fits]
     region = (cell[:, 0] * cut.shape[1] + cell[:, 1]) * cut.shape[2] + cell[:, 2]
@@ -192,7 +218,19 @@ def _place(
                 if cell[axis] + 1 < cut.shape[axis]:
                     corner = tuple(high[d] if d == axis else low[d] for d in range(3))
                     found = _place_kernels.place_face(
-                        world, body, axis, corner, high, motions, _COLUMNS, _LEVELS, scratch, points, kinds
+                        world,
+                        body,
+                        axis,
+                        corner,
+                        high,
+                        motions,
+                        _COLUMNS,
+                        _LEVELS,
+                        spots.faces[axis][region],
+                        spots.face_rims[axis][region],
+                        scratch,
+                        points,
+                        kinds,
                     )
                     faces[region, axis] = Placed(points[:found].copy(), kinds[:found].copy())
 
@@ -299,7 +337,7 @@ def _join(
     def work(first: int, last: int) -> None:
         world = surroundings.world()
         scratch = np.empty(room, np.uint16), np.empty(room, np.uint16), np.empty(room, np.uint8)
-        group = np.empty(most, np.int32)
+        group, rest = np.empty(most, np.int32), np.empty(most, np.int32)
         for region in range(first, last):
             count = _kernels.region_edges(
                 world,
@@ -328,6 +366,7 @@ def _join(
                         *scratch,
                         count,
                         group,
+                        rest[: len(nodes[region])],
                     )
             starts, ends, kinds_of = scratch
             edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,9 @@ _SHARP = 0.8  # cosine between the normals that meet at a corner, at most
 _MOST_PAIRS = 2_000_000
 _BESIDE = 1.3  # how far a place beside an edge is from it, in offsets: there is room for a body straight below
 _LOWER = 0.97  # beside an edge one hangs on the wall rather than on what the wall carries
-_INWARDS = 0.05  # how far a place above a rim is from it, in offsets
+_INWARDS = 0.01  # how far inwards of a rim a place above it is, for each metre that it is higher: walls may be thin
+_BAND = 0.25  # how far a place beside a wall may be moved towards it or away, in offsets
+_ACROSS = 0.3  # sine of the angle between a plane and a wall that it cuts, at least
 
 
 def corner_places(mesh: Mesh, offset: float, widest: float) -> NDArray[np.float64]:
@@ -103,28 +107,18 @@ def wall_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDA
     return np.asarray(spots + offset * mesh.normals[picked])
 
 
-def ridge_places(
-    mesh: Mesh, offset: float, lift: float, cosine: float, spacing: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points beside the outer edges of walls, where one climbs around a corner, and on the rims of what they carry.
+class Ridges(NamedTuple):
+    """Outer edges of walls, with a row for each."""
 
-    Parameters
-    ----------
-    mesh : Mesh
-    offset : float, metres
-        How far from the edge, between both normals.
-    lift : float, metres
-        How far a walker's position is above the ground.
-    cosine : float
-        Surfaces that face up more than this are floors.
-    spacing : float, metres
-        Between places along an edge.
+    starts: NDArray[np.float64]  # (e, 3)
+    ends: NDArray[np.float64]  # (e, 3)
+    walls: NDArray[np.int64]  # (e,), the triangle of the wall
+    tops: NDArray[np.int64]  # (e,), that of the other wall, the floor or the ceiling
+    away: NDArray[np.float64]  # (e, 3), unit vectors away from the edge, between both normals
 
-    Returns
-    -------
-    beside, rims : (k, 3) and (r, 6) float64, by edge
-        Places beside the edges; for edges between a wall and a floor, a place above and the one beside each.
-    """
+
+def ridges_of(mesh: Mesh, cosine: float) -> Ridges:
+    """The outer edges of walls; surfaces that face up more than `cosine` are floors."""
     normals = mesh.normals
     _, first, weld = np.unique(
         np.round(mesh.vertices / _WELD).astype(np.int64), axis=0, return_index=True, return_inverse=True
@@ -143,14 +137,162 @@ def ridge_places(
     wall = np.where(steep[one], one, other)[kept]
     top = np.where(steep[one], other, one)[kept]
     a, b = (mesh.vertices[first[ends[twin[kept], k]]] for k in (0, 1))
+    away = normals[wall] + _LOWER * normals[top]
+    away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
+    return Ridges(a, b, wall, top, away)
+
+
+def ridge_places(
+    mesh: Mesh, ridges: Ridges, offset: float, lift: float, cosine: float, spacing: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points beside the outer edges of walls, where one climbs around a corner, and on the rims of what they carry.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    ridges : Ridges
+        Of the mesh.
+    offset : float, metres
+        How far from the edge, between both normals.
+    lift : float, metres
+        How far a walker's position is above the ground.
+    cosine : float
+        Surfaces that face up more than this are floors.
+    spacing : float, metres
+        Between places along an edge.
+
+    Returns
+    -------
+    beside, rims : (k, 3) and (r, 6) float64, by edge
+        Places beside the edges; for edges between a wall and a floor, a place above and the one beside each.
+    """
+    normals = mesh.normals
+    a, b, wall, top, away = ridges
     counts = np.maximum(1, np.round(np.linalg.norm(b - a, axis=1) / spacing).astype(np.int64))
     edge = np.repeat(np.arange(len(wall)), counts)
     place = np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts)
     spots = a[edge] + ((place + 0.5) / counts[edge])[:, None] * (b - a)[edge]
-    away = normals[wall] + _LOWER * normals[top]
-    away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
     rim = normals[top[edge], 2] >= cosine
-    above = spots[rim] - _INWARDS * offset * normals[wall[edge[rim]]]
-    above[:, 2] += np.minimum(1.1 * offset / normals[top[edge[rim]], 2], lift)  # clear of a roof that rises
+    rise = np.minimum(1.1 * offset / normals[top[edge[rim]], 2], lift)  # clear of a roof that rises
+    above = spots[rim] - _INWARDS * rise[:, None] * normals[wall[edge[rim]]]
+    above[:, 2] += rise
     beside = spots + _BESIDE * offset * away[edge]
     return beside, np.concatenate([above, beside[rim]], axis=1)
+
+
+class Crossings(NamedTuple):
+    """Points on planes."""
+
+    places: NDArray[np.float64]  # (n, 3)
+    plane: NDArray[np.int64]  # (n,), the number of the plane that each is on
+
+
+def plane_places(
+    mesh: Mesh,
+    ridges: Ridges,
+    walls: NDArray[np.float64],
+    rims: NDArray[np.float64],
+    offset: float,
+    cosine: float,
+    spacing: float,
+    axis: int,
+    planes: NDArray[np.float64],
+) -> tuple[Crossings, Crossings]:
+    """Points on planes where a climber crosses them: beside walls and ceilings, and over rims.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    ridges : Ridges
+        Of the mesh.
+    walls : (w, 3) float64
+        Places beside walls, ceilings and outer edges.
+    rims : (r, 6) float64
+        Places above and beside rims, from `ridge_places`.
+    offset : float, metres
+        How far from a surface.
+    cosine : float
+        Surfaces that face up more than this are floors.
+    spacing : float, metres
+        Between places along the line where a plane cuts a wall.
+    axis : int
+        That the planes are across.
+    planes : (k,) float64, ascending
+        Coordinates of the planes.
+
+    Returns
+    -------
+    beside, over : Crossings
+        On the way along a surface, and on the way over a rim.
+    """
+    # From the place above a rim to the one beside it, and from there down the wall.
+    pair, at_rim = _crossings(rims[:, axis], rims[:, axis + 3], planes)
+    over = _where(rims[pair, :3], rims[pair, 3:], planes[at_rim], axis)
+    lower = rims[:, 3:] - np.array([0.0, 0.0, 2.0 * offset])
+    pair, at_drop = _crossings(rims[:, axis + 3], lower[:, axis], planes)
+    drop = _where(rims[pair, 3:], lower[pair], planes[at_drop], axis)
+    # Around edges.
+    edge, at_edge = _crossings(ridges.starts[:, axis], ridges.ends[:, axis], planes)
+    away, room = _within(ridges.away[edge], axis)
+    around = _where(ridges.starts[edge], ridges.ends[edge], planes[at_edge], axis) + _BESIDE * offset * away
+    fits = room >= _ACROSS
+    around, at_edge = around[fits], at_edge[fits]
+    # Along a surface that is about as far from the plane as one keeps from it.
+    next_ = np.clip(np.searchsorted(planes, walls[:, axis] - _BAND * offset), 0, max(0, len(planes) - 1))
+    close = np.flatnonzero(np.abs(walls[:, axis] - planes[next_]) <= _BAND * offset) if len(planes) else next_[:0]
+    at_band = next_[close]
+    # Beside surfaces: a plane that cuts a triangle cuts two of its sides.
+    facing = np.flatnonzero(mesh.normals[:, 2] < cosine)
+    corners = mesh.vertices[mesh.triangles[facing]]
+    levels = corners[:, :, axis]
+    cut, at_wall = _crossings(levels.min(axis=1), levels.max(axis=1), planes)
+    way, room = _within(mesh.normals[facing[cut]], axis)
+    fits = room >= _ACROSS
+    cut, at_wall, way, room = cut[fits], at_wall[fits], way[fits], room[fits]
+    below = levels[cut] < planes[at_wall][:, None]
+    # The corner that is alone on its side of the plane, and the two others.
+    few = np.where(below.sum(axis=1) == 1, below.argmax(axis=1), (~below).argmax(axis=1))
+    p, q, r = (corners[cut, (few + k) % 3] for k in range(3))
+    start, end = _where(p, q, planes[at_wall], axis), _where(p, r, planes[at_wall], axis)
+    counts = np.maximum(1, np.round(np.linalg.norm(end - start, axis=1) / spacing).astype(np.int64))
+    line = np.repeat(np.arange(len(cut)), counts)
+    share = (np.arange(len(line)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / counts[line]
+    beside = (start + (offset / room)[:, None] * way)[line] + share[:, None] * (end - start)[line]
+    return (
+        _on_planes([drop, around, walls[close], beside], [at_drop, at_edge, at_band, at_wall[line]], planes, axis),
+        _on_planes([over], [at_rim], planes, axis),
+    )
+
+
+def _on_planes(
+    places: list[NDArray[np.float64]], plane: list[NDArray[np.int64]], planes: NDArray[np.float64], axis: int
+) -> Crossings:
+    spots, at = np.concatenate(places), np.concatenate(plane)
+    spots[:, axis] = planes[at]
+    return Crossings(spots, at)
+
+
+def _crossings(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], planes: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Which spans between two coordinates cross which planes: numbers of both."""
+    first = np.searchsorted(planes, np.minimum(starts, ends), side="right")
+    counts = np.maximum(0, np.searchsorted(planes, np.maximum(starts, ends), side="right") - first)
+    span = np.repeat(np.arange(len(starts)), counts)
+    return span, np.arange(len(span)) - np.repeat(np.cumsum(counts) - counts, counts) + first[span]
+
+
+def _where(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], level: NDArray[np.float64], axis: int
+) -> NDArray[np.float64]:
+    """Where lines cross planes."""
+    share = (level - starts[:, axis]) / (ends[:, axis] - starts[:, axis])
+    return np.asarray(starts + share[:, None] * (ends - starts))
+
+
+def _within(vectors: NDArray[np.float64], axis: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Unit vectors in a plane, and how much of each vector is in it."""
+    flat = vectors.copy()
+    flat[:, axis] = 0.0
+    length = np.linalg.norm(flat, axis=1)
+    return flat / np.maximum(length, 1e-9)[:, None], length

@@ -147,11 +147,13 @@ def keep_connectors(world, body, low, high, reach, need, scratch, found, points,
 
 
 @helper
-def side_of(world, body, high, low, rim, p, reach, avoid, group, points, kinds, count):
+def side_of(world, body, low, high, rim, p, reach, avoid, group, points, kinds, count):
     """Where one gets from a place above a rim by climbing down over `p` beside it: (group or -1, height of the foot).
 
-    Without a foot (NaN) the group is reached from `p` itself.
+    Without a foot (NaN) the group is reached from `p` itself; where `p` is in another region, from the place above.
     """
+    if not inside(p, low, high):
+        return joined_to(world, body, rim, ADHESIVE, reach, avoid, False, group, points, kinds, count), math.nan
     if kind_of(world, body, p) & ADHESIVE == 0 or motion_between(world, body, rim, p, ADHESIVE) == 0:
         return -1, math.nan
     root = joined_to(world, body, p, ADHESIVE, reach, avoid, False, group, points, kinds, count)
@@ -167,10 +169,17 @@ def side_of(world, body, high, low, rim, p, reach, avoid, group, points, kinds, 
 
 @helper
 def keep_side(world, body, low, high, p, foot, points, kinds, count):
-    """Add the place beside a rim and, unless it is NaN, its foot."""
-    count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
+    """Add the place beside a rim, unless it is in another region, and its foot, unless that is NaN.
+
+    Returns the new count, or -1 when the foot is in another region.
+    """
+    if inside(p, low, high):
+        count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
     if foot == foot:
+        before = count
         count = keep(world, body, (p[0], p[1], foot), low, high, ADHESIVE, 0.0, points, kinds, count)
+        if count == before:
+            return -1
     return count
 
 
@@ -184,6 +193,36 @@ def near_alike(p, lift, gap, points, kinds, count):
     return False
 
 
+@inline
+def rim_place(rims, at, first):
+    """The place above (`first` 0) or beside (3) a rim, as it would be stored."""
+    return rounded((rims[at, first], rims[at, first + 1], rims[at, first + 2]))
+
+
+@helper
+def opposite(world, body, low, high, rims, at, reach, avoid, group, points, kinds, count):
+    """A way down the other side of what carries the rim `at`: (rim, whether over the place above it, group, foot).
+
+    The rim is -1 for none. One climbs across directly, or walks over to the other rim.
+    """
+    above = rim_place(rims, at, 0)
+    for over in range(rims.shape[0]):
+        across, far_above = rim_place(rims, over, 3), rim_place(rims, over, 0)
+        away, walk = subtract(across, above), subtract(far_above, above)
+        if over == at or min(dot(away, away), dot(walk, walk)) >= 4.0 * body.near * body.near:
+            continue
+        other, foot = -1, math.nan
+        if inside(across, low, high):
+            other, foot = side_of(world, body, low, high, above, across, reach, avoid, group, points, kinds, count)
+        if other >= 0:
+            return over, False, other, foot
+        if inside(far_above, low, high) and motion_between(world, body, above, far_above, SURFACE):
+            other, foot = side_of(world, body, low, high, far_above, across, reach, avoid, group, points, kinds, count)
+            if other >= 0:
+                return over, True, other, foot
+    return -1, False, -1, math.nan
+
+
 @helper
 def keep_rims(world, body, low, high, reach, gap, rims, group, points, kinds, count):
     """Add ways over rims: from a roof down its wall, or over a parapet.
@@ -192,41 +231,37 @@ def keep_rims(world, body, low, high, reach, gap, rims, group, points, kinds, co
     above a rim, where one both stands and clings, and one beside it.
     """
     for at in range(rims.shape[0]):
-        if count + 5 > kinds.size:
+        if count + 6 > kinds.size:
             break
-        above = rims[at, 0], rims[at, 1], rims[at, 2]
-        beside = rims[at, 3], rims[at, 4], rims[at, 5]
+        above, beside = rim_place(rims, at, 0), rim_place(rims, at, 3)
         far = not near_alike(above, body.lift, gap, points, kinds, count)
         if not far and not mixed(group, kinds, SURFACE | ADHESIVE, points, count, above, reach * reach):
             continue
         if kind_of(world, body, above) & (SURFACE | ADHESIVE) != SURFACE | ADHESIVE:
             continue
-        root, foot = side_of(world, body, high, low, above, beside, reach, -1, group, points, kinds, count)
+        root, foot = side_of(world, body, low, high, above, beside, reach, -1, group, points, kinds, count)
         if root < 0:
             continue
-        over = -1
-        other_foot = math.nan
+        over, walked, other_foot = -1, False, math.nan
         avoid = -1 if far else root
         other = joined_to(world, body, above, SURFACE, reach, avoid, False, group, points, kinds, count)
         if other < 0:
-            for over in range(rims.shape[0]):
-                across = rims[over, 3], rims[over, 4], rims[over, 5]
-                away = subtract(across, above)
-                if over != at and dot(away, away) < 4.0 * body.near * body.near:
-                    other, other_foot = side_of(
-                        world, body, high, low, above, across, reach, avoid, group, points, kinds, count
-                    )
-                    if other >= 0:
-                        break
+            over, walked, other, other_foot = opposite(
+                world, body, low, high, rims, at, reach, avoid, group, points, kinds, count
+            )
         if other < 0:
             continue
         before = count
         count = keep(world, body, above, low, high, SURFACE, 0.0, points, kinds, count)
-        count = keep_side(world, body, low, high, beside, foot, points, kinds, count)
-        if over >= 0:
-            across = rims[over, 3], rims[over, 4], rims[over, 5]
-            count = keep_side(world, body, low, high, across, other_foot, points, kinds, count)
-        if count - before < 2 + (foot == foot) + (over >= 0) + (other_foot == other_foot):
+        if count > before:
+            count = keep_side(world, body, low, high, beside, foot, points, kinds, count)
+        else:
+            count = -1
+        if over >= 0 and count >= 0:
+            if walked:
+                count = keep(world, body, rim_place(rims, over, 0), low, high, SURFACE, 0.0, points, kinds, count)
+            count = keep_side(world, body, low, high, rim_place(rims, over, 3), other_foot, points, kinds, count)
+        if count < 0:
             count = before  # one of them lies outside of the region
             continue
         for new in range(before, count):

@@ -147,9 +147,7 @@ def surface_beside(world, body, p, q):
     count = math.ceil(2.0 * math.sqrt(dot(way, way)) / body.step)
     # From the middle outwards: that is where most lines leave their wall.
     for turn in range(1, count):
-        at = count // 2 + (turn // 2 if turn % 2 == 0 else -(turn // 2) - 1) + 1
-        if at <= 0 or at >= count:
-            continue
+        at = count // 2 + (turn // 2 if turn % 2 == 0 else -(turn // 2))
         near, vector = clinging(world, body, along(p, way, at / count), rim)
         if not near or dot(vector, first) < ALIKE or dot(vector, last) < ALIKE:
             return False
@@ -247,23 +245,40 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
     return count
 
 
+@inline
+def bridges(rest, a, b):
+    """Whether two waypoints are in different groups of more than one: `rest` (m,) holds the group of each."""
+    if rest[a] == rest[b]:
+        return False
+    others_a, others_b = False, False
+    for i in range(rest.size):
+        others_a |= i != a and rest[i] == rest[a]
+        others_b |= i != b and rest[i] == rest[b]
+    return others_a and others_b
+
+
 @kernel
-def drop_islands(world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group):
+def drop_islands(
+    world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group, rest
+):
     """Edges of one motion type that lead nowhere get another, or go; returns how many edges of the region are left.
 
     They join fewer than `least` waypoints, none of which is on a face of the region; none stands on the ground, where
     climbers would get on, or none is away from walls, where walkers have room (the top of a parapet is for climbers).
-    `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `of` (n, 2) int32.
+    Those stay that join what edges of other motions lead to: the two sides of a parapet.
+    `group` and `rest` (m,) int32 are the scratch of union-finds over the region's waypoints, `of` (n, 2) int32.
     """
     size = nodes.size
     for i in range(size):
         group[i] = i
+        rest[i] = i
     for at in range(count):
-        if motions[at] == motion:
-            a, b = find_root(group, starts[at]), find_root(group, ends[at])
-            group[max(a, b)] = min(a, b)
+        joined = group if motions[at] == motion else rest
+        a, b = find_root(joined, starts[at]), find_root(joined, ends[at])
+        joined[max(a, b)] = min(a, b)
     for i in range(size):
         group[i] = find_root(group, i)
+        rest[i] = find_root(rest, i)
     left = 0
     for at in range(count):
         if motions[at] == motion:
@@ -278,7 +293,7 @@ def drop_islands(world, body, points, nodes, of, kinds, wanted, motion, least, s
                         members = least
                 if members >= least:
                     break
-            if members < least:
+            if members < least and not bridges(rest, starts[at], ends[at]):
                 a, b = nodes[starts[at]], nodes[ends[at]]
                 p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
                 q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])

@@ -19,6 +19,7 @@ from wayfold.waypoints._join_kernels import (
     keep,
     keep_connectors,
     keep_rims,
+    rounded,
     row,
 )
 from wayfold.waypoints._kernels import ADHESIVE, SURFACE, VOLUMETRIC, ground_below, motion_between
@@ -74,9 +75,13 @@ def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds,
 
 
 @helper
-def walks(world, body, p, q):
-    """Whether a walker gets straight from one position to the other."""
-    return motion_between(world, body, p, q, SURFACE) == SURFACE
+def reached(world, body, p, reach, motion, first, points, kinds, count):
+    """Whether one of the waypoints from `first` on, within `reach` metres, leads straight to `p` by a motion."""
+    for other in range(first, count):
+        if kinds[other] & motion and apart2(points, other, p) < reach * reach:
+            if motion_between(world, body, p, row(points, other), motion) == motion:
+                return True
+    return False
 
 
 @helper
@@ -84,13 +89,7 @@ def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds,
     """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `reach` metres."""
     for at in range(first, last):
         p = row(fine, at)
-        alone = True
-        for other in range(count):
-            if kinds[other] & SURFACE and apart2(points, other, p) < reach * reach:
-                if walks(world, body, p, row(points, other)):
-                    alone = False
-                    break
-        if alone:
+        if not reached(world, body, p, reach, SURFACE, 0, points, kinds, count):
             count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
     return count
 
@@ -161,13 +160,18 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
         groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, kinds, count)
         count = keep_connectors(world, body, low, high, width, need, scratch, found, points, kinds, count, groups)
         if wanted & SURFACE:
-            count = keep_rims(world, body, low, high, width, 1.5 * width, rims, scratch.group, points, kinds, count)
+            reach = max(width, 2.0 * body.near)
+            count = keep_rims(world, body, low, high, reach, 1.5 * width, rims, scratch.group, points, kinds, count)
     return count
 
 
 @kernel
-def place_face(world, body, axis, low, high, wanted, columns, levels, scratch, points, kinds):
-    """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many."""
+def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, scratch, points, kinds):
+    """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many.
+
+    `walls` (w, 3) float64 are places beside the walls and ceilings that the face cuts, `rims` (r, 3) float64 places
+    on the way over rims.
+    """
     count = 0
     u, v = (axis + 1) % 3, (axis + 2) % 3
     if u == 2:
@@ -209,26 +213,15 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, scratch, p
             )
             count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
     if wanted & ADHESIVE:
-        seen = count
-        for at in range(seen):
-            for turn in range(4):
-                d = u if turn & 1 else v
-                side = 1.0 - (turn & 2)
-                way = side * (d == 0), side * (d == 1), side * (d == 2)
-                count = keep_beside(
-                    world,
-                    body,
-                    row(points, at),
-                    way,
-                    2.0 * width,
-                    True,
-                    low,
-                    high,
-                    0.35 * width,
-                    points,
-                    kinds,
-                    count,
-                )
+        first = 0
+        for at in range(walls.shape[0] + rims.shape[0]):
+            # Those over rims are apart from the others: from beside a wall one does not see what is above it.
+            if at == walls.shape[0]:
+                first = count
+            spot = walls[at] if at < walls.shape[0] else rims[at - walls.shape[0]]
+            p = rounded((spot[0], spot[1], spot[2]))
+            if not reached(world, body, p, 0.35 * width, ADHESIVE, first, points, kinds, count):
+                count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
     return count
 
 
