@@ -206,7 +206,9 @@ def test_a_world_without_walls_is_walked_and_flown_over():
 
 
 @pytest.mark.parametrize("height", [0.0, 0.3, -77.7, 1234.567])
-@pytest.mark.parametrize("agent", [Agent(climb=0.0), Agent(0.25, 0.5, 0.0), Agent(0.0, 1.0, 0.0), Agent(0.4, 1.8, 0.02)])
+@pytest.mark.parametrize(
+    "agent", [Agent(climb=0.0), Agent(0.25, 0.5, 0.0), Agent(0.0, 1.0, 0.0), Agent(0.4, 1.8, 0.02)]
+)
 def test_an_agent_that_takes_no_steps_walks_on_a_flat_floor(agent, height):
     waypoints = WaypointGraph.build(ground(20.0, 10.0, height), agent, region_size=8.0, motions="surface")
     path = waypoints.path((1, 1, height), (18, 8, height))

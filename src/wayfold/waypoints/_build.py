@@ -337,7 +337,7 @@ def _join(
     def work(first: int, last: int) -> None:
         world = surroundings.world()
         scratch = np.empty(room, np.uint16), np.empty(room, np.uint16), np.empty(room, np.uint8)
-        group, rest = np.empty(most, np.int32), np.empty(most, np.int32)
+        group, met = np.empty(most, np.int32), np.empty(most, np.bool_)
         for region in range(first, last):
             count = _kernels.region_edges(
                 world,
@@ -366,7 +366,7 @@ def _join(
                         *scratch,
                         count,
                         group,
-                        rest[: len(nodes[region])],
+                        met,
                     )
             starts, ends, kinds_of = scratch
             edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())

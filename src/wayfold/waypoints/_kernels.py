@@ -245,62 +245,55 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
     return count
 
 
-@inline
-def bridges(rest, a, b):
-    """Whether two waypoints are in different groups of more than one: `rest` (m,) holds the group of each."""
-    if rest[a] == rest[b]:
-        return False
-    others_a, others_b = False, False
-    for i in range(rest.size):
-        others_a |= i != a and rest[i] == rest[a]
-        others_b |= i != b and rest[i] == rest[b]
-    return others_a and others_b
-
-
 @kernel
 def drop_islands(
-    world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group, rest
+    world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group, met
 ):
     """Edges of one motion type that lead nowhere get another, or go; returns how many edges of the region are left.
 
     They join fewer than `least` waypoints, none of which is on a face of the region; none stands on the ground, where
     climbers would get on, or none is away from walls, where walkers have room (the top of a parapet is for climbers).
-    Those stay that join what edges of other motions lead to: the two sides of a parapet.
-    `group` and `rest` (m,) int32 are the scratch of union-finds over the region's waypoints, `of` (n, 2) int32.
+    Those that pass no other test stay where edges of other motions lead to them: one climbs onto a small roof.
+    `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `met` (m,) bool is scratch, `of`
+    (n, 2) int32.
     """
     size = nodes.size
     for i in range(size):
         group[i] = i
-        rest[i] = i
+        met[i] = False
     for at in range(count):
-        joined = group if motions[at] == motion else rest
-        a, b = find_root(joined, starts[at]), find_root(joined, ends[at])
-        joined[max(a, b)] = min(a, b)
+        if motions[at] == motion:
+            a, b = find_root(group, starts[at]), find_root(group, ends[at])
+            group[max(a, b)] = min(a, b)
+        else:
+            met[starts[at]] = met[ends[at]] = True
     for i in range(size):
         group[i] = find_root(group, i)
-        rest[i] = find_root(rest, i)
     left = 0
     for at in range(count):
         if motions[at] == motion:
             root = group[starts[at]]
             members = 0
+            reachable = False
             for i in range(size):
                 if group[i] == root:
                     members += 1
+                    reachable |= met[i]
                     kind = kinds[nodes[i]]
                     leads = kind & SURFACE != 0 if motion == ADHESIVE else kind & ADHESIVE == 0
                     if leads or of[nodes[i], 1] >= 0:
                         members = least
                 if members >= least:
                     break
-            if members < least and not bridges(rest, starts[at], ends[at]):
+            if members < least:
                 a, b = nodes[starts[at]], nodes[ends[at]]
                 p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
                 q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])
                 other = motion_between(world, body, p, q, kinds[a] & kinds[b] & wanted & ~motion)
-                if other == 0:
+                if other:
+                    motions[at] = other
+                elif not reachable:
                     continue
-                motions[at] = other
         starts[left] = starts[at]
         ends[left] = ends[at]
         motions[left] = motions[at]
