@@ -53,8 +53,8 @@ def keep_floors(world, body, x, y, low, high, gap, scratch, points, kinds, count
 
 
 @helper
-def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds, count):
-    """Add a clinging position at the first surface along a ray; with `flat` on the ray itself, else off its normal."""
+def keep_beside(world, body, p, way, reach, low, high, gap, points, kinds, count):
+    """Add a clinging position off the normal of the first surface along a ray."""
     away, triangle = ray_nearest(world.tree, world.stack, p, way, reach)
     if triangle < 0:
         return count
@@ -62,15 +62,12 @@ def keep_beside(world, body, p, way, reach, flat, low, high, gap, points, kinds,
     facing = -dot(normal, way)
     if abs(facing) < _SQUARE:
         return count
-    if flat:
-        spot = along(p, way, away - body.offset / abs(facing))
-    else:
-        side = body.offset if facing > 0.0 else -body.offset
-        spot = along(along(p, way, away), normal, side)
-        # At the foot of a wall a position that also stands on the ground joins walking and climbing.
-        down = ground_below(world, body, spot, body.lift + body.climb)
-        if abs(down - body.lift) <= body.climb:
-            spot = spot[0], spot[1], spot[2] - down + body.lift
+    side = body.offset if facing > 0.0 else -body.offset
+    spot = along(along(p, way, away), normal, side)
+    # At the foot of a wall a position that also stands on the ground joins walking and climbing.
+    down = ground_below(world, body, spot, body.lift + body.climb)
+    if abs(down - body.lift) <= body.climb:
+        spot = spot[0], spot[1], spot[2] - down + body.lift
     return keep(world, body, spot, low, high, ADHESIVE, gap, points, kinds, count)
 
 
@@ -150,7 +147,7 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
                     way = 0.0, 0.0, 1.0
                 reach = size[2] if turn == 4 else width
                 count = keep_beside(
-                    world, body, row(points, at), way, reach, False, low, high, 0.45 * width, points, kinds, count
+                    world, body, row(points, at), way, reach, low, high, 0.45 * width, points, kinds, count
                 )
         for at in range(walls.shape[0]):
             p = walls[at, 0], walls[at, 1], walls[at, 2]
