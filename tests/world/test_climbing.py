@@ -79,3 +79,17 @@ def test_a_climber_gets_onto_a_box_whatever_the_size_of_regions(size, height):
     mesh = Mesh.concatenate([Box((0, 0, -1), (20, 20, 0)).mesh(), Box((9, 9, 0), (11, 11, height)).mesh()])
     planner = World.from_mesh(mesh, cache=False).planner(SPIDER, region_size=size)
     assert planner.path((3, 3, STAND), (10, 10, height + STAND)).found
+
+
+def test_a_climber_does_not_go_under_water():
+    basin = [Box((0, 0, -4), (8, 10, 0)).mesh(), Box((14, 0, -4), (22, 10, 0)).mesh()]
+    basin.append(Mesh([(8, 0, -3), (14, 0, -3), (14, 10, -3), (8, 10, -3)], [(0, 1, 2), (0, 2, 3)]))
+    dry = Mesh.concatenate(basin)
+    level = [(8, 0, -1), (14, 0, -1), (14, 10, -1), (8, 10, -1)]
+    water = Mesh(level, [(0, 1, 2), (0, 2, 3)], [1, 1], ("ground", "water"))
+    ground = Mesh(dry.vertices, dry.triangles, np.zeros(len(dry), int), ("ground", "water"))
+    for mesh, dives in ((ground, True), (Mesh.concatenate([ground, water]), False)):
+        planner = World.from_mesh(mesh, cache=False).planner(SPIDER)
+        used = planner.map.points[planner.map.usable(SPIDER.motions)]
+        inside = (used[:, 0] > 8.2) & (used[:, 0] < 13.8) & (used[:, 1] > 0.5) & (used[:, 1] < 9.5)
+        assert (used[inside, 2] < -1).any() == dives

@@ -20,6 +20,7 @@ VOLUMETRIC = 4
 
 # Vectors to the nearest polygon are "not too different" (000, section 3) within 49 degrees of those at both ends: with
 # one stop on the way, one gets around the edge between two walls, or between a wall and a roof.
+_FINEST = 0.125  # of a step: how finely a line is looked at where a wall is hardly within reach
 ALIKE = 0.65
 
 
@@ -151,6 +152,26 @@ def surface_beside(world, body, p, q):
         near, vector = clinging(world, body, along(p, way, at / count), rim)
         if not near or dot(vector, first) < ALIKE or dot(vector, last) < ALIKE:
             return False
+    return within_reach(world, body, p, q)
+
+
+@inline
+def within_reach(world, body, p, q):
+    """Whether something to cling to is near all the way from `p` to `q`, also between samples.
+
+    The distance to the nearest triangle changes by no more than one moves: so the next place to look at is as far on as
+    there is room left.
+    """
+    way = subtract(q, p)
+    length = math.sqrt(dot(way, way))
+    done, least = 0.0, _FINEST * body.step
+    while done < length:
+        away2, triangle, _ = nearest_triangle(
+            world.tree, world.stack, along(p, way, done / length), body.near * body.near
+        )
+        if triangle < 0:
+            return False
+        done += max(least, body.near - math.sqrt(away2))
     return True
 
 
