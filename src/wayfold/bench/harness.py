@@ -162,7 +162,7 @@ def machine(*libraries: str) -> Machine:
     return Machine(
         processor=_processor(),
         cores=os.cpu_count() or 1,
-        system=f"{platform.system()} {platform.release()}",
+        system=f"{platform.system()} {platform.machine()}",
         python=platform.python_version(),
         libraries=versions,
     )
