@@ -8,17 +8,6 @@ from wayfold import Agent, Box, Mesh, Status, World
 from wayfold.errors import OffMapError, ParameterError, WayfoldError
 
 
-@pytest.fixture(scope="module")
-def opened():
-    """A world that tests leave as they found it."""
-    return World.from_mesh(courtyard(), name="courtyard", cache=False)
-
-
-@pytest.fixture
-def world():
-    return World.from_mesh(courtyard(), name="courtyard", cache=False)
-
-
 def box(low, high):
     return Box(low, high).mesh()
 

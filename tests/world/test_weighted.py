@@ -166,3 +166,12 @@ def test_edits_equal_a_fresh_world(sequence):
     np.testing.assert_array_equal(planner.map.vertices, fresh.map.vertices)
     np.testing.assert_array_equal(planner.map.triangles, fresh.map.triangles)
     np.testing.assert_array_equal(planner.map.triangle_weights, fresh.map.triangle_weights)
+
+
+@pytest.mark.parametrize("graph", ["grid", "dual", "dual-extra", "refined", "steiner"])
+def test_who_is_there_already_goes_nowhere(graph):
+    planner = world().planner(POINT, graph=graph)
+    here = (1.3, 4.1)
+    for path in (planner.path(here, here), planner.paths([here], [here])[0], planner.field(here).path(here)):
+        assert path.found
+        assert path.cost == path.length == path.lower_bound == 0.0

@@ -13,17 +13,6 @@ WIDE_GAP = Box((11, 2.5, -0.5), (13, 7.5, 4.5))
 NARROW_GAP = Box((11, 13.5, -0.5), (13, 16, 4.5))
 
 
-@pytest.fixture(scope="module")
-def opened():
-    """A world that tests leave as they found it."""
-    return World.from_mesh(courtyard(), name="courtyard", cache=False)
-
-
-@pytest.fixture
-def world():
-    return World.from_mesh(courtyard(), name="courtyard", cache=False)
-
-
 @pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
 def test_every_agent_has_a_path_from_start_to_goal(opened, agent):
     start, goal = high(WEST, agent), high(EAST, agent)

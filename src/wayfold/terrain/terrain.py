@@ -289,6 +289,8 @@ class Terrain(FromSources):
             found = self._refined_disc(ends, kind, size)
         else:
             found = self._routes(graph, size).path(ends, places, kind)
+        if found and (ends[0] == ends[1]).all():  # a coarse graph would lead to a node and back
+            return Path(Status.FOUND, found.points[[0, -1]], cost=0.0, lower_bound=0.0)
         if found:
             found._lower_bound = lambda: lower_bound(self._ground, self._weights, ends, places, found.cost)
         return found

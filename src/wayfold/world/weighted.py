@@ -57,11 +57,7 @@ class Lying:
 
     def path(self, start: Any, goal: Any) -> Path:
         """One query."""
-        path = self.terrain.path(start, goal, **self.options)
-        points = path.points
-        if path and path.cost > 0 and (points[0] == points[-1]).all():
-            return Path(Status.FOUND, points[[0, -1]], cost=0.0)  # a coarse graph would go to a node and back
-        return path
+        return self.terrain.path(start, goal, **self.options)
 
 
 class TerrainPlanner(Planner):
