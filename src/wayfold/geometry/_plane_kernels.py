@@ -4,61 +4,7 @@
 import math
 
 from wayfold._jit import inline, kernel
-
-_SPLITTER = 134217729.0  # 2**27 + 1 cuts a float64 into two halves whose products are exact
-_ORIENTATION_ERROR = 3.3306690738754716e-16  # (3 + 16 eps) eps, Shewchuk 1997: above it the float64 sign is right
-
-
-@inline
-def _two_sum(a, b):
-    """``a + b`` as the rounded sum and its exact error."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-@inline
-def _two_product(a, b):
-    """``a * b`` as the rounded product and its exact error."""
-    product = a * b
-    wide = _SPLITTER * a
-    a_high = wide - (wide - a)
-    a_low = a - a_high
-    wide = _SPLITTER * b
-    b_high = wide - (wide - b)
-    b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-@inline
-def _wide_product(a, a_low, b, b_low):
-    """``(a + a_low) * (b + b_low)`` in double-double."""
-    product, error = _two_product(a, b)
-    return _two_sum(product, error + (a * b_low + a_low * b))
-
-
-@inline
-def orientation(ax, ay, bx, by, cx, cy):
-    """1 when a, b, c turn left (counter-clockwise), -1 when they turn right, 0 when they lie on a line.
-
-    The sign of the float64 determinant where its error bound allows, else of a double-double one. That is exact when
-    the differences of coordinates are float64 numbers (integers, grid corners, points close to each other), and else
-    right down to areas of 1e-30 of the coordinates squared. Differences below 1e-140 underflow to 0.
-    """
-    left = (ax - cx) * (by - cy)
-    right = (ay - cy) * (bx - cx)
-    determinant = left - right
-    if abs(determinant) <= _ORIENTATION_ERROR * (abs(left) + abs(right)):
-        dx, dx_low = _two_sum(ax, -cx)
-        dy, dy_low = _two_sum(by, -cy)
-        left, left_low = _wide_product(dx, dx_low, dy, dy_low)
-        dy, dy_low = _two_sum(ay, -cy)
-        dx, dx_low = _two_sum(bx, -cx)
-        right, right_low = _wide_product(dy, dy_low, dx, dx_low)
-        determinant = (left - right) + (left_low - right_low)
-    if determinant > 0.0:
-        return 1
-    return -1 if determinant < 0.0 else 0
+from wayfold.geometry._predicates_kernels import orientation
 
 
 @inline

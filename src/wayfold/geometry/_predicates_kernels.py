@@ -1,0 +1,79 @@
+# mypy: ignore-errors
+"""Predicates that are exact in sign: on which side of a line a point lies.
+
+Every decision of geometry that branches (turn left or right, inside or outside, seen or hidden) asks `orientation` of
+points that were given, never of points that were computed on the way. Then no tolerance is needed, and the answer is
+the same wherever the world lies. The method is Shewchuk 1997, *Adaptive precision floating-point arithmetic*: the
+float64 determinant where its error bound allows, and the exact sum of its 16 partial products where it does not.
+"""
+
+from numba.cpython.unsafe.tuple import tuple_setitem
+
+from wayfold._jit import helper, inline
+
+_SPLITTER = 134217729.0  # 2**27 + 1 cuts a float64 into two halves whose products are exact
+_ERROR = 3.3306690738754716e-16  # (3 + 16 eps) eps: above it the sign of the float64 determinant is right
+_NOTHING = (0.0,) * 16
+
+
+@inline
+def two_sum(a, b):
+    """``a + b`` as the rounded sum and its exact error."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@inline
+def two_product(a, b):
+    """``a * b`` as the rounded product and its exact error, below 2**970."""
+    product = a * b
+    wide = _SPLITTER * a
+    a_high = wide - (wide - a)
+    a_low = a - a_high
+    wide = _SPLITTER * b
+    b_high = wide - (wide - b)
+    b_low = b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+@helper
+def _exact_orientation(ax, ay, bx, by, cx, cy):
+    """Sign of ``(a - c) x (b - c)``: the 16 partial products summed without error, largest part last."""
+    adx, adx_low = two_sum(ax, -cx)
+    ady, ady_low = two_sum(ay, -cy)
+    bdx, bdx_low = two_sum(bx, -cx)
+    bdy, bdy_low = two_sum(by, -cy)
+    factors = (adx, bdy, adx, bdy_low, adx_low, bdy, adx_low, bdy_low, ady, -bdx, ady, -bdx_low, ady_low, -bdx,
+               ady_low, -bdx_low)  # fmt: skip
+    # A non-overlapping expansion, from small to large, to which one part after the other is added (Shewchuk, figure 6).
+    expansion = _NOTHING
+    size = 0
+    for pair in range(8):
+        product, error = two_product(factors[2 * pair], factors[2 * pair + 1])
+        for part in (error, product):
+            carry = part
+            for k in range(size):
+                carry, rest = two_sum(carry, expansion[k])
+                expansion = tuple_setitem(expansion, k, rest)
+            expansion = tuple_setitem(expansion, size, carry)
+            size += 1
+    for k in range(15, -1, -1):
+        if expansion[k] != 0.0:
+            return 1 if expansion[k] > 0.0 else -1
+    return 0
+
+
+@inline
+def orientation(ax, ay, bx, by, cx, cy):
+    """1 when a, b, c turn left (counter-clockwise), -1 when they turn right, 0 when they lie on a line.
+
+    Exact in sign for coordinates whose differences lie between 1e-140 and 1e140 or are 0; products of smaller ones
+    underflow, which can make a turn look straight.
+    """
+    left = (ax - cx) * (by - cy)
+    right = (ay - cy) * (bx - cx)
+    determinant = left - right
+    if abs(determinant) > _ERROR * (abs(left) + abs(right)):
+        return 1 if determinant > 0.0 else -1
+    return _exact_orientation(ax, ay, bx, by, cx, cy)
