@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
+SEEDS ?= 1
 
 .PHONY: demo test test-long test-view screenshots test-data bench results results-page docs pictures fmt clean
 
@@ -23,7 +24,8 @@ $(VENV)/installed: $(VENV)/usable
 demo: $(VENV)/usable
 	$(BIN)/wayfold demo --out out/demo
 
-# The kernel tests run first, with array bounds checks and a cache of their own; the whole suite ends the run.
+# The kernel tests run first, with array bounds checks and a cache of their own; the whole suite ends the run. Random
+# worlds are the same in every run, so that it passes or fails alike for everybody; fresh ones are in `make test-long`.
 test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,9 +37,11 @@ test: $(VENV)/installed
 	$(BIN)/python tests/prewarm.py $(JOBS)
 	$(BIN)/pytest -m "not data and not long" -n $(JOBS) --dist loadfile
 
-# Long property runs, such as a thousand edits of a world under four threads; none of them needs data.
+# Long property runs, such as a thousand edits of a world under four threads, then every property test with SEEDS
+# different seeds; none of them needs data. A failure prints its seed and the command that repeats it.
 test-long: $(VENV)/installed
-	$(BIN)/pytest -m "long and not data"
+	$(BIN)/pytest -m "long and not data" -n $(JOBS) --dist loadfile
+	$(BIN)/python tests/run_seeds.py $(SEEDS) --jobs $(JOBS)
 
 # The viewer in a headless Chromium: WAYFOLD_CHROMIUM, one on the PATH, or Playwright's own.
 test-view: $(VENV)/installed

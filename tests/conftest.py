@@ -4,20 +4,40 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-# Kernels compile inside the first example, so no example has a deadline; runs are repeatable from the database alone.
-settings.register_profile(
-    "wayfold",
-    deadline=None,
-    derandomize=bool(os.environ.get("CI")),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("wayfold")
+from hypothesis import HealthCheck, core, is_hypothesis_test, settings
 
 
 def pytest_addoption(parser):
     parser.addoption("--data", default=os.environ.get("WAYFOLD_DATA"), help="folder with the real maps and meshes")
+    parser.addoption(
+        "--seed",
+        type=int,
+        default=int(os.environ.get("WAYFOLD_SEED", "0")),
+        help="draw other random worlds than `make test` does (0)",
+    )
+
+
+def pytest_configure(config):
+    seed = config.getoption("--seed")
+    os.environ["WAYFOLD_SEED"] = str(seed)  # for tests/draws.py, here and in the workers of a parallel run
+    # Kernels compile inside the first example, so no example has a deadline. No database: a run depends on its seed
+    # alone, not on what failed on this machine before.
+    settings.register_profile(
+        "wayfold",
+        deadline=None,
+        derandomize=seed == 0,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    settings.load_profile("wayfold")
+    if seed:
+        core.global_force_seed = seed  # what --hypothesis-seed sets
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker("property")
 
 
 @pytest.fixture(scope="session", autouse=True)

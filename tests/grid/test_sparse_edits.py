@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.draws import seeds
 from tests.naive_grid import NaiveGrid
 from wayfold import SparseGrid
 from wayfold.errors import EditError
@@ -164,7 +165,7 @@ def partition(table):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(12))
+@seeds(12)
 def test_thousands_of_edits_equal_a_rebuild(seed):
     rng = random.Random(seed)
     options = {

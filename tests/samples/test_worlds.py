@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import shapely
 
+from tests.draws import seeds
 from tests.samples.surfaces import sample
 from wayfold import samples
 from wayfold.errors import ParameterError
@@ -11,7 +12,7 @@ def material(mesh, layers, name):
     return mesh.materials[layers.triangles] == mesh.material_names.index(name)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 @pytest.mark.parametrize("floors", [1, 2, 4])
 def test_every_room_of_a_dungeon_is_reached_on_foot(seed, floors):
     mesh = samples.dungeon(seed, floors)
@@ -38,7 +39,7 @@ def test_dungeon_rooms_have_ceilings_above_their_floors_and_walls_that_face_the_
     assert volume < 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@seeds(4)
 def test_bridges_join_some_islands_and_leave_others_alone(seed):
     mesh = samples.islands(seed)
     layers = sample(mesh, spacing=0.5)
@@ -70,7 +71,7 @@ def test_a_maze_is_one_piece_and_its_polygons_cover_its_cells(loops):
         assert plan.cells.sum() == 2 * 9 * 6 - 1, "a tree of rooms has one passage fewer than rooms"
 
 
-@pytest.mark.parametrize("seed", range(5))
+@seeds(5)
 def test_an_office_floor_is_one_piece_with_room_for_a_person_in_every_office(seed):
     plan = samples.rooms(seed)
     assert plan.free.is_valid
