@@ -7,6 +7,7 @@ import numpy as np
 
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._funnel_kernels import pull_string
+from wayfold.navmesh._price_kernels import Front, flat_length, price
 
 
 class Strings(NamedTuple):
@@ -17,14 +18,34 @@ class Strings(NamedTuple):
     flat: np.ndarray  # (k, 4) float64, the portals of a leg seen from above
     corners: np.ndarray  # (k + 2, 2) float64
     portal_of: np.ndarray  # (k + 2,) int64
+    front: Front
+
+
+class Prices(NamedTuple):
+    """What a walk over the mesh costs."""
+
+    kinds: np.ndarray  # (p,) uint8
+    rates: np.ndarray  # (256,) float64, cost of a metre in each kind of area; infinite where it is closed
+    even: float  # the one rate of all open kinds that occur, 0 where they differ
+    slack: float  # metres by which a computed point may be off
 
 
 @helper
-def weigh(portals, points, portal_of, polygons, kinds, rates):
-    """Cost of a pulled string: its length in each polygon times the cost of a metre there.
+def weigh(ground, prices, portals, points, portal_of, polygons, front):
+    """Cost of a pulled string: the integral along it, infinite where a polygon of its corridor is closed.
 
     `portals` (k, 4), `points` and `portal_of` are those of the funnel; `polygons` (k + 1,) lie between the portals.
     """
+    kinds, rates = prices.kinds, prices.rates
+    for polygon in polygons:
+        if not rates[kinds[polygon]] < np.inf:
+            return np.inf
+    if prices.even > 0.0:
+        return prices.even * flat_length(points)
+    total = price(ground, kinds, rates, points, polygons[0], polygons[-1], prices.slack, front)
+    if total < np.inf:
+        return total
+    # Never seen: a string that is lost between polygons. Its corridor says where it should be.
     total = 0.0
     for at in range(len(points) - 1):
         ax, ay = points[at, 0], points[at, 1]
@@ -73,7 +94,7 @@ def distinct(points):
 
 
 @kernel
-def pull(strings, count, polygons, links, kinds, rates, start, goal, points):
+def pull(ground, prices, strings, count, polygons, links, start, goal, points):
     """Pull a string through `count` portals and links, which lie in `strings`.
 
     Parameters
@@ -100,7 +121,9 @@ def pull(strings, count, polygons, links, kinds, rates, start, goal, points):
             row = strings.ends[begin + k]
             flat[k, 0], flat[k, 1], flat[k, 2], flat[k, 3] = row[0], row[1], row[3], row[4]
         found = pull_string(flat, points[used - 1], end, strings.corners, portal_of)
-        cost += weigh(flat, strings.corners[:found], portal_of[:found], polygons[begin : at + 1], kinds, rates)
+        cost += weigh(
+            ground, prices, flat, strings.corners[:found], portal_of[:found], polygons[begin : at + 1], strings.front
+        )
         last = found - 1 if portal_of[found - 1] == leg else found
         if last > 1:
             corners = strings.corners[1:last]
@@ -127,7 +150,7 @@ def _apart(ax, ay, bx, by):
 
 
 @helper
-def _lay(ground, twins, links, kinds, rates, polygons, start, goal, strings):
+def _lay(ground, prices, twins, links, polygons, start, goal, strings):
     """Find the portal or link from each polygon to the next; returns whether there is always one.
 
     Two polygons may have several portals and links in common: of these the one that lies best between the place where
@@ -137,7 +160,7 @@ def _lay(ground, twins, links, kinds, rates, polygons, start, goal, strings):
     x, y = start[0], start[1]
     for at in range(polygons.size - 1):
         here, beyond = polygons[at], polygons[at + 1]
-        rate = rates[kinds[here]]
+        rate = prices.rates[prices.kinds[here]]
         best, best_edge, best_link = np.inf, -1, -1
         for edge in range(ground.offsets[here], ground.offsets[here + 1]):
             if ground.neighbours[edge] != beyond:
@@ -169,9 +192,7 @@ def _lay(ground, twins, links, kinds, rates, polygons, start, goal, strings):
 
 
 @kernel
-def pull_many(
-    ground, twins, links, kinds, rates, nodes, offsets, starts, goals, first, last, strings, points, counts, costs
-):
+def pull_many(ground, prices, twins, links, nodes, offsets, starts, goals, first, last, strings, points, counts, costs):
     """Pull strings through the corridors `first` to `last - 1`; returns the number of points of all of them.
 
     Parameters
@@ -192,9 +213,9 @@ def pull_many(
         polygons = nodes[offsets[query] : offsets[query + 1]]
         start, goal = starts[query], goals[query]
         counts[query], costs[query] = 0, np.inf
-        if polygons.size > 0 and _lay(ground, twins, links, kinds, rates, polygons, start, goal, strings):
+        if polygons.size > 0 and _lay(ground, prices, twins, links, polygons, start, goal, strings):
             room = points[used : used + 2 * polygons.size]
-            count, cost = pull(strings, polygons.size - 1, polygons, links, kinds, rates, start, goal, room)
+            count, cost = pull(ground, prices, strings, polygons.size - 1, polygons, links, start, goal, room)
             if cost < np.inf:
                 counts[query], costs[query] = count, cost
                 used += count

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.geometry.frame import Frame
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _plane_kernels
 from wayfold.navmesh._corridor_kernels import Portals
@@ -42,6 +43,11 @@ class Layout:
     def num_polygons(self) -> int:
         """Number of polygons."""
         return len(self.ground.offsets) - 1
+
+    @cached_property
+    def frame(self) -> Frame:
+        """Where the mesh lies and how large it is."""
+        return Frame.of(self.ground.vertices)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:

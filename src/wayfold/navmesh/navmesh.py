@@ -282,8 +282,8 @@ class NavMesh(Places):
         first, last = int(found[0]), int(found[1])
         if state.components[first] != state.components[last] or rates.closed[state.kinds[found]].any():
             return Path(Status.UNREACHABLE)
-        if first == last and not len(state.links.costs):
-            return queries.same_polygon(first, places[0], places[1], float(rates.rates[state.kinds[first]]))
+        if first == last and rates.even and not len(state.links.costs):
+            return queries.same_polygon(first, places[0], places[1], rates.lowest)
         search = queries.shortest if optimal and rates.even else queries.corridor
         path = search(state, first, last, places[0], places[1], rates, limit)
         if rates.even:

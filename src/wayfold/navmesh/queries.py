@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from wayfold._threads import run_chunks
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _string_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _string_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace
 from wayfold.navmesh.state import Rates, State
 from wayfold.path import Path, Status
@@ -69,7 +69,7 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
     )
     polygons, points = polygons[: count + 1], np.empty((2 * count + 2, 3))
     used, cost = _string_kernels.pull(
-        strings, count, polygons, state.links, state.kinds, rates.rates, start, goal, points
+        ground, prices_of(state, rates), strings, count, polygons, state.links, start, goal, points
     )
     return Path(Status.FOUND, points[:used], nodes=polygons, cost=float(cost), expanded=settled)
 
@@ -118,13 +118,14 @@ def through_many(
     count = len(offsets) - 1
     counts, costs = np.empty(count, np.int64), np.empty(count)
     parts: dict[int, NDArray[np.float64]] = {}
+    prices = prices_of(state, rates)
 
     def work(first: int, last: int) -> None:
         sizes = np.diff(offsets[first : last + 1])
         strings = _strings(int(sizes.max()))
         points = np.empty((2 * int(sizes.sum()), 3))
         used = _string_kernels.pull_many(
-            state.ground, state.layout.twins, state.links, state.kinds, rates.rates, nodes, offsets, starts, goals,
+            state.ground, prices, state.layout.twins, state.links, nodes, offsets, starts, goals,
             first, last, strings, points, counts, costs,
         )  # fmt: skip
         parts[first] = points[:used].copy()
@@ -142,6 +143,14 @@ def _strings(crossings: int) -> _string_kernels.Strings:
         np.empty((crossings, 4)),
         np.empty((crossings + 2, 2)),
         np.empty(crossings + 2, np.int64),
+        _price_kernels.new_front(),
+    )
+
+
+def prices_of(state: State, rates: Rates) -> _string_kernels.Prices:
+    """What a walk costs, as kernels see it."""
+    return _string_kernels.Prices(
+        state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.frame.rounding
     )
 
 

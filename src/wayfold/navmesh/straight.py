@@ -26,8 +26,8 @@ def straightened(now: Version, rates: Rates, path: Path) -> Path:
     kept = np.empty(len(points), np.int64)
     count = _ground_kernels.shortcuts(state.ground, rates.closed, state.kinds, polygons, points, _AHEAD, _NEAR, kept)
     line = points[kept[:count]]
-    rate = path.cost / _across(points) if path.cost else 1.0
-    return Path(path.status, line, cost=rate * _across(line), expanded=path.expanded, timings=path.timings)
+    cost = rates.lowest * _across(line)
+    return Path(path.status, line, cost=cost, expanded=path.expanded, timings=path.timings)
 
 
 def _across(points: Points) -> float:

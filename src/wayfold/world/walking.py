@@ -159,8 +159,8 @@ class WalkingPlanner(Planner):
         best = now.navmesh.path(start, goal, costs=now.costs) if exact else None
         if best is not None and now.rates.even:
             return best
-        if first == last:
-            return queries.same_polygon(first, places[0], places[1], float(now.rates.rates[now.state.kinds[first]]))
+        if first == last and now.rates.even:
+            return queries.same_polygon(first, places[0], places[1], now.rates.lowest)
         nodes = now.nodes(first, last, plain)
         if not nodes:
             return nodes

@@ -1,0 +1,138 @@
+"""Costs where kinds of area differ: what a path costs, how near to the cheapest it is, and the bound that it tells."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive_navcost as naive
+from tests.navmesh.strategies import polygon_meshes
+from wayfold import NavMesh
+from wayfold.errors import OffMapError
+
+pytestmark = pytest.mark.kernels
+
+
+def rings_of(navmesh):
+    return [[tuple(navmesh.vertices[v, :2].tolist()) for v in ring] for ring in navmesh.polygons]
+
+
+def rates_of(navmesh, costs):
+    return [costs.get(kind, 1.0) for kind in navmesh.kinds.tolist()]
+
+
+def walked(navmesh, costs, points, links=()):
+    """Cost of a path's points by the oracle; a leg from a link's start to its end is that link, if it is cheaper."""
+    total = 0.0
+    for a, b in itertools.pairwise(points[:, :2].tolist()):
+        leg = naive.walk_cost(rings_of(navmesh), rates_of(navmesh, costs), [a, b])
+        for tail, head, price in links:
+            if math.dist(a, tail) < 1e-9 and math.dist(b, head) < 1e-9:
+                leg = min(leg, price)
+        total += leg
+    return total
+
+
+def random_costs(rng):
+    """Costs of kinds 1 to 4, from a tenth to ten, one of them now and then closed."""
+    costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in (1, 2, 3, 4)}
+    if rng.random() < 0.4:
+        costs[4] = math.inf
+    return costs
+
+
+def any_place(navmesh, rng):
+    """A point of a mesh: inside, on a border or at a corner."""
+    ring = navmesh.polygons[rng.integers(navmesh.num_polygons)]
+    at = rng.integers(len(ring))
+    a, b = navmesh.vertices[ring[at]], navmesh.vertices[ring[(at + 1) % len(ring)]]
+    inside = navmesh.random_points(1, seed=int(rng.integers(1 << 30)))[0]
+    return (inside, inside, a, a + rng.integers(1, 8) / 8 * (b - a))[rng.integers(4)]
+
+
+def query(navmesh, rng, costs, **options):
+    """A path between two places, None where one of them is just beside the mesh by rounding."""
+    try:
+        return navmesh.path(any_place(navmesh, rng), any_place(navmesh, rng), costs=costs, **options)
+    except OffMapError:
+        return None
+
+
+@settings(max_examples=80)
+@given(polygon_meshes(), st.integers(0, 2), st.booleans())
+def test_a_path_costs_the_integral_along_its_points_and_the_cheaper_side_along_borders(world, count, optimal):
+    vertices, polygons, rng = world
+    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, 5, len(polygons)))
+    links = []
+    for _ in range(count):
+        tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
+        price = float(rng.uniform(0, 4))
+        navmesh.add_link(tail, head, cost=price)
+        links += [(tail[:2].tolist(), head[:2].tolist(), price), (head[:2].tolist(), tail[:2].tolist(), price)]
+    for _ in range(3):
+        costs = random_costs(rng)
+        path = query(navmesh, rng, costs, optimal=optimal)
+        if path:
+            assert path.cost == pytest.approx(walked(navmesh, costs, path.points, links), rel=1e-7, abs=1e-7)
+
+
+SQUARES = [(0, 0), (4, 0), (8, 0), (0, 4), (4, 4), (8, 4), (0, 8), (4, 8), (8, 8)]
+FOUR = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.234, 2.5])
+@pytest.mark.parametrize("shift", [0.0, -7.0, 1234.5])
+@pytest.mark.parametrize("optimal", [False, True])
+def test_a_walk_along_a_border_costs_the_cheaper_side_and_beside_closed_ground_the_open_one(angle, shift, optimal):
+    turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+
+    def place(*point):
+        return np.array(point, float) @ turn + shift
+
+    navmesh = NavMesh.from_polygons(np.array(SQUARES, float) @ turn + shift, FOUR, kinds=[1, 2, 3, 4])
+    # From corner to corner along the border of kinds 1 and 2, then of 3 and 4: straight up the middle.
+    up = navmesh.vertices[1], navmesh.vertices[7]
+    for costs, cost in (
+        ({1: 5, 2: 2, 3: 3, 4: 7}, 4 * 2 + 4 * 3),
+        ({1: 2, 2: 5, 3: 7, 4: 3}, 4 * 2 + 4 * 3),
+        ({1: 2, 2: math.inf, 3: 7, 4: 3}, 4 * 2 + 4 * 3),
+    ):
+        path = navmesh.path(*up, costs=costs, optimal=optimal)
+        assert path.cost <= cost * (1 + 1e-9)
+        assert path.cost == pytest.approx(walked(navmesh, costs, path.points), rel=1e-9)
+    # Within one polygon along its border, beside cheaper ground.
+    side = navmesh.path(place(0.5, 4), place(3.5, 4), costs={1: 5, 2: 5, 3: 0.5, 4: 5}, optimal=optimal)
+    assert side.cost == pytest.approx(1.5)
+    assert navmesh.path(place(4, 1), place(4, 3), costs={1: 2, 2: 0.5}, optimal=optimal).cost == pytest.approx(1.0)
+
+
+def test_floors_above_each_other_are_priced_apart():
+    ramp = [(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0), (8, 0, 2), (8, 4, 2), (12, 0, 2), (12, 4, 2)]
+    below = [(6, 0, -5), (14, 0, -5), (14, 4, -5), (6, 4, -5)]
+    navmesh = NavMesh.from_polygons(
+        ramp + below, [[0, 1, 2, 3], [1, 4, 5, 2], [4, 6, 7, 5], [8, 9, 10, 11]], kinds=[1, 2, 1, 3]
+    )
+    for optimal in (False, True):
+        path = navmesh.path((1, 2, 0), (11, 2, 2), costs={2: 2.0, 3: 0.1}, optimal=optimal)
+        assert path.cost == pytest.approx(3 + 8 + 3)
+
+
+def test_a_walk_up_a_winding_stair_counts_the_steps_that_it_is_on():
+    """Steps around one vertex, one and a half turns: the same direction twice, on steps of other kinds."""
+    angles = np.arange(13) * math.pi / 4
+    rim = [(4 * math.cos(angle), 4 * math.sin(angle), 0.5 * k) for k, angle in enumerate(angles)]
+    steps = [[0, k + 1, k + 2] for k in range(12)]
+    navmesh = NavMesh.from_polygons([(0, 0, 0), *rim], steps, kinds=[1] * 8 + [2] * 4)
+    angle = math.pi / 8
+    outside = (3 * math.cos(angle), 3 * math.sin(angle))
+    low, high = (*outside, 0.2), (*outside, 4.2)
+    for optimal in (False, True):
+        path = navmesh.path(low, high, costs={2: 5.0}, optimal=optimal)
+        assert path.cost <= 3 + 15 + 1e-9
+        if not optimal:
+            assert path.cost == pytest.approx(18)
