@@ -56,3 +56,29 @@ def data(request):
     if not path.is_dir():
         pytest.fail(f"the data folder {path} does not exist")
     return path
+
+
+@pytest.fixture
+def counted(record_property):
+    """Counts changed worlds and compared answers of a map, for the summary of the metamorphic suite."""
+
+    def count(name, worlds, answers):
+        record_property("metamorphic", (name, worlds, answers))
+
+    return count
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line for each map of the metamorphic suite: on how many changed worlds it was asked how much."""
+    totals = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for key, value in getattr(report, "user_properties", ()):
+                if key == "metamorphic" and report.when == "call":
+                    name, worlds, answers = value
+                    before = totals.get(name, (0, 0))
+                    totals[name] = (before[0] + worlds, before[1] + answers)
+    if totals:
+        terminalreporter.section("metamorphic suite")
+        for name, (worlds, answers) in sorted(totals.items()):
+            terminalreporter.write_line(f"{name}: {worlds:,} changed worlds, {answers:,} answers compared")
