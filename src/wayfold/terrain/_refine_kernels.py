@@ -4,7 +4,8 @@
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
-from wayfold.terrain._chain_kernels import chain_cost, copy_point, place, reach, settle, tidy
+from wayfold.geometry._chain_kernels import chain_cost, place, reach, settle
+from wayfold.terrain._chain_kernels import copy_point, tidy
 
 FAN = 64  # triangles that a way round a vertex may cross
 WINDOW = 24  # points on either side that may move when another way round a vertex is tried

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _threads
+from wayfold.geometry import _chain_kernels
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Status
-from wayfold.terrain import _chain_kernels, _disc_kernels, _refine_kernels, _route_kernels
+from wayfold.terrain import _disc_kernels, _refine_kernels, _route_kernels
 from wayfold.terrain.discs import exact_cost
 from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, new_scratch
 
