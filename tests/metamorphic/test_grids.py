@@ -45,7 +45,7 @@ def drawn_cells(seed, size=22):
     row = int(draw.integers(2, size - 2))
     stair = [(size + step, row, step + 1) for step in range(6)]
     cells = [cell for cell in cells if cell not in stair] + stair
-    cells += [(x, y, 7) for x, y in np.argwhere(draw.random((size, size)) < 0.7) + [size + 6, 0]]
+    cells += [(x, y, 7) for x, y in np.argwhere(draw.random((size, size)) < 0.7) + np.array([size + 6, 0])]
     if (size + 6, row, 7) not in cells:
         cells.append((size + 6, row, 7))
     if (size - 1, row, 0) not in cells:
@@ -161,7 +161,7 @@ def judge_dense(seed, numbers, counted):
     for number in numbers:
         # Padded with walls, then turned and mirrored as an array; the padding shifts it.
         pad = [(0, 0), (3, 8), (1, 0), (16, 16)][number % 4]
-        array, points = np.pad(kinds, (pad, pad[::-1])), ends + [pad[1], pad[0]]
+        array, points = np.pad(kinds, (pad, pad[::-1])), ends + np.array([pad[1], pad[0]])
         if number // 4 % 2:
             array, points = array[:, ::-1], np.stack([array.shape[1] - 1 - points[..., 0], points[..., 1]], axis=-1)
         for _ in range(number % 4):
