@@ -44,19 +44,31 @@ def is_convex(region, tolerance):
 def touching_pairs(regions, least, near=None):
     """Pairs of regions and the length of border they share, where it is longer than `least`.
 
-    A border is shared where both run within `near` (1e-6 of `least`) of each other; wider, and the edges of a sharp
-    wedge would count as shared.
+    Two edges are a border where they run within `near` (1e-6 of `least`) of each other over the whole length that they
+    lie side by side, so the edges of a wedge, which leave each other however slowly, are none.
     """
     pairs = {}
     near = least * 1e-6 if near is None else near
     tree = shapely.STRtree(regions)
     for a, b in zip(*tree.query(regions, predicate="dwithin", distance=near), strict=True):
         if a < b:
-            shared = regions[a].exterior.intersection(regions[b].exterior.buffer(near, cap_style="flat"))
-            length = max((part.length for part in shapely.get_parts(shared)), default=0.0)
+            edges = [np.array(list(pairwise(regions[k].exterior.coords))) for k in (a, b)]
+            length = sum(_side_by_side(e, f, near) for e in edges[0] for f in edges[1])
             if length > least:
                 pairs[int(a), int(b)] = length
     return pairs
+
+
+def _side_by_side(e, f, near):
+    """Length over which two segments lie side by side if they are within `near` of each other all along it, else 0."""
+    way = (e[1] - e[0]) / np.hypot(*(e[1] - e[0]))
+    (t0, d0), (t1, d1) = [(way @ (p - e[0]), way[0] * (p - e[0])[1] - way[1] * (p - e[0])[0]) for p in f]
+    if t0 == t1:
+        return 0.0
+    ends = sorted((t0, t1))
+    low, high = max(0.0, ends[0]), min(np.hypot(*(e[1] - e[0])), ends[1])
+    apart = [abs(d0 + (t - t0) / (t1 - t0) * (d1 - d0)) for t in (low, high)]
+    return high - low if high > low and max(apart) <= near else 0.0
 
 
 def flood_fill(free, bounds, cells):

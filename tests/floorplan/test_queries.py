@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import wayfold
@@ -272,6 +272,7 @@ def test_a_navmesh_has_the_regions_as_polygons_and_their_gateways_as_borders(wor
 
 @settings(max_examples=30)
 @given(worlds, st.sampled_from(METHODS))
+@example((173, "slivers"), "hertel-mehlhorn")  # gateways that end at one corner differed there in the last digit
 def test_exact_paths_exist_where_others_do_and_are_as_long_as_the_visibility_graph_says(world, method):
     boundary, obstacles = make(world)
     cut = FloorPlan(boundary, obstacles).decompose(method)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,8 +18,10 @@ from wayfold import _archive
 from wayfold.errors import FormatError, ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
+from wayfold.floorplan._polygons import FreeSpace
 from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
 from wayfold.floorplan.plan import FloorPlan
+from wayfold.geometry.frame import Frame
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
@@ -32,9 +36,11 @@ _OPTIONS = {
 
 @dataclass
 class Level:
-    """A floor or a transition area, cut into convex rings."""
+    """A floor or a transition area, cut into convex rings; all but its plan is relative to the common frame."""
 
     plan: FloorPlan
+    frame: Frame
+    """The common frame of all levels."""
     rings: list[Floats]
     heights: Floats
     """z of each ring."""
@@ -43,6 +49,11 @@ class Level:
     ground: Floats = field(default_factory=lambda: np.empty((0, 3, 3)))
     """Triangles of stairs or a slope, where they are known."""
     walls: Any = None
+
+    @cached_property
+    def space(self) -> FreeSpace:
+        """The free space of the plan, relative to the frame."""
+        return self.plan.space if self.frame.origin == self.plan.frame.origin else self.plan.space_in(self.frame)
 
 
 class Passage(NamedTuple):
@@ -56,28 +67,41 @@ class Passage(NamedTuple):
     """Segments (k, 4) that gateways must lie on; None for all of their common border."""
 
 
-def cut(plan: FloorPlan, method: str, options: dict[str, Any]) -> Pieces:
-    """The free space of a plan cut by one of the methods."""
+def cut(space: FreeSpace, method: str, options: dict[str, Any]) -> Pieces:
+    """A free space cut by one of the methods."""
     for name in options:
         if name not in _OPTIONS[method]:
             raise ParameterError(f"{method} has no option {name!r}: its options are {', '.join(_OPTIONS[method])}")
     if method == "hertel-mehlhorn":
         join = options.get("combine", True)
-        return hertel_mehlhorn.cut(plan.free, plan.resolution, join=join)
+        return hertel_mehlhorn.cut(space.free, space.resolution, join=join)
     if method == "space-filling":
-        return grow_regions(plan, Settings(follow=False, seed=False, **options))
-    return grow_regions(plan, Settings(**options))
+        return grow_regions(space, Settings(follow=False, seed=False, **options))
+    return grow_regions(space, Settings(**options))
+
+
+def frame_of(plans: Sequence[FloorPlan]) -> Frame:
+    """The common frame of several plans."""
+    if len(plans) == 1:
+        return plans[0].frame
+    return Frame.of(np.concatenate([shapely.get_coordinates(plan.boundary) for plan in plans]))
 
 
 def level(
-    plan: FloorPlan, method: str, options: dict[str, Any], *, is_floor: bool = True, ground: Floats | None = None
+    plan: FloorPlan,
+    frame: Frame,
+    method: str,
+    options: dict[str, Any],
+    *,
+    is_floor: bool = True,
+    ground: Floats | None = None,
 ) -> Level:
-    """A plan cut by one of the methods, as a level of its own."""
-    rings = list(cut(plan, method, options).rings())
-    result = Level(plan, rings, np.empty(0), is_floor)
+    """A plan cut by one of the methods, as a level of its own; `ground` is in the user's coordinates."""
+    result = Level(plan, frame, [], np.empty(0), is_floor)
+    result.rings = list(cut(result.space, method, options).rings())
     if ground is not None:
-        result.ground = ground
-    result.heights = ground_heights(result, rings)
+        result.ground = frame.local(ground)
+    result.heights = ground_heights(result, result.rings)
     return result
 
 
@@ -93,17 +117,17 @@ def ground_heights(level: Level, rings: list[Floats]) -> Floats:
 
 def coverage(levels: list[Level]) -> float:
     """Share of the free space of all levels that lies in their regions; 1 where there is none to cover."""
-    free = sum(level.plan.area for level in levels)
+    free = sum(level.space.area for level in levels)
     covered = 0.0
     for level in levels:
         whole = shapely.union_all([Polygon(ring) for ring in level.rings])
-        covered += float(shapely.area(shapely.intersection(whole, level.plan.free)))
+        covered += float(shapely.area(shapely.intersection(whole, level.space.free)))
     return covered / free if free > 0.0 else 1.0
 
 
 def overlap(levels: list[Level]) -> float:
     """Area that two regions of a level have in common, as a share of the free space."""
-    free = sum(level.plan.area for level in levels)
+    free = sum(level.space.area for level in levels)
     twice = 0.0
     for level in levels:
         shapes = np.array([Polygon(ring) for ring in level.rings], dtype=object)
@@ -117,7 +141,7 @@ def overlap(levels: list[Level]) -> float:
 def wall_bins_of(level: Level) -> Any:
     """The walls of a level in bins, made once."""
     if level.walls is None:
-        level.walls = wall_bins(level.plan.free)
+        level.walls = wall_bins(level.space.free)
     return level.walls
 
 
@@ -129,8 +153,8 @@ def width(ring: Floats) -> float:
     return float((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0]).max(axis=1).min())
 
 
-def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: NDArray[np.int32]) -> Any:
-    """Regions, neighbours and bins for the kernels."""
+def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: NDArray[np.int32], slack: float) -> Any:
+    """Regions, neighbours and bins for the kernels; a region stands in the bins within `slack` of it."""
     count = len(offsets) - 1
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
@@ -141,7 +165,7 @@ def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: N
     side = max(math.sqrt(float(size[0] * size[1]) / max(count, 4)), float(size.max()) / 4096.0)
     shape = np.ceil(size / side).astype(np.int64).clip(1)
     frame = np.array([origin[0], origin[1], 1.0 / side])
-    boxes = np.hstack([low, high])
+    boxes = np.hstack([low - slack, high + slack])
     counts = np.zeros(int(shape.prod()) + 1, np.int64)
     _locate_kernels.bin_boxes(boxes, frame, shape, counts, np.empty(0, np.int32), False)
     bins = np.cumsum(counts)
@@ -155,7 +179,7 @@ def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:
     """Write a decomposition: its rings, its plans as WKB, and what joins its levels."""
     mouths = [passage.mouth for passage in cut.passages if passage.mouth is not None]
     arrays: dict[str, NDArray[Any]] = {
-        "corners": cut.corners,
+        "corners": cut.local_corners,
         "offsets": cut.offsets,
         "levels": cut.region_levels,
         "heights": cut.heights,
@@ -173,7 +197,15 @@ def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:
         {"floor": floor, "transition": transition, "mouth": None if mouth is None else len(mouth)}
         for floor, transition, mouth in cut.passages
     ]
-    meta = {"method": cut.method, "options": cut.options, "levels": levels, "passages": passages, "slack": cut.slack}
+    meta = {
+        "method": cut.method,
+        "options": cut.options,
+        "levels": levels,
+        "passages": passages,
+        "slack": cut.slack,
+        "origin": cut.frame.origin[:2],
+        "updated": cut.updated,
+    }
     _archive.write_archive(file, "decomposition", arrays, meta)
 
 
@@ -183,16 +215,21 @@ def load(file: str | os.PathLike[str]) -> dict[str, Any]:
     arrays, meta = archive.arrays, archive.meta
     try:
         offsets, owners = arrays["offsets"], arrays["levels"]
+        x, y = meta.get("origin", (0.0, 0.0))  # files from before there were frames
+        plans = []
         rings = np.split(arrays["corners"], offsets[1:-1]) if len(offsets) > 1 else []
-        levels = []
         for number, about in enumerate(meta["levels"]):
             sizes = arrays[f"plan{number}/sizes"]
             texts = np.split(arrays[f"plan{number}/wkb"], np.cumsum(sizes)[:-1])
             shapes = [shapely.from_wkb(text.tobytes()) for text in texts]
+            plans.append(FloorPlan(shapes[0], shapes[1:], height=about["height"]))
+        frame = Frame((float(x), float(y), 0.0), frame_of(plans).extent)
+        levels = []
+        for number, (about, plan) in enumerate(zip(meta["levels"], plans, strict=True)):
             mine = np.flatnonzero(owners == number)
-            plan = FloorPlan(shapes[0], shapes[1:], height=about["height"])
             heights, ground = arrays["heights"][mine], arrays[f"plan{number}/ground"]
-            levels.append(Level(plan, [rings[k] for k in mine], heights, bool(about["is_floor"]), ground))
+            parts = [rings[k] for k in mine]
+            levels.append(Level(plan, frame, parts, heights, bool(about["is_floor"]), ground))
         passages, at = [], 0
         for about in meta["passages"]:
             count = about["mouth"] or 0
@@ -201,10 +238,12 @@ def load(file: str | os.PathLike[str]) -> dict[str, Any]:
             at += count
         return {
             "levels": levels,
+            "frame": frame,
             "method": str(meta["method"]),
             "options": dict(meta["options"]),
             "passages": passages,
             "slack": float(meta["slack"]),
+            "updated": bool(meta.get("updated", True)),
         }
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise FormatError(f"the archive does not hold a whole decomposition: {error}", file) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import shapely
@@ -23,14 +23,14 @@ class Gateways:
     ----------
     pairs : (g, 2) int32 array
     segments : (g, 4) float64 array
-        ax, ay, bx, by
-    edges : (g, 2) int64 array
-        The edge of each of the two regions that the gateway lies on: the number of the corner where it begins.
+        ax, ay, bx, by. Gateways that end at the same corner have the same coordinates there, to the last digit.
+    local : (g, 4) float64 array
+        The segments relative to the frame of the decomposition.
     """
 
     pairs: NDArray[np.int32]
     segments: Floats
-    edges: NDArray[np.int64]
+    local: Floats
 
     @property
     def midpoints(self) -> Floats:
@@ -40,32 +40,82 @@ class Gateways:
     @property
     def widths(self) -> Floats:
         """Length of each gateway, (g,), metres."""
-        return np.asarray(np.hypot(*(self.segments[:, 2:] - self.segments[:, :2]).T))
+        return np.asarray(np.hypot(*(self.local[:, 2:] - self.local[:, :2]).T))
 
     def __len__(self) -> int:
         return len(self.pairs)
 
 
-def find_all(cut: Decomposition) -> Gateways:
-    """The gateways within each level, and those over the passages between levels."""
-    near = cut.epsilon * 2.0**-10
-    found = [_find(cut.corners, cut.offsets, cut.region_levels, None, cut.epsilon, near)]
+class Contacts(NamedTuple):
+    """Where edges of two regions run along each other; a border with a corner in its middle is two contacts."""
+
+    pairs: NDArray[np.int32]
+    """(k, 2), the regions."""
+    segments: Floats
+    """(k, 4), local; the first region lies to the left."""
+    edges: NDArray[np.int64]
+    """(k, 2), the edge of each region: the number of the corner where it begins."""
+    slack: Floats
+    """(k,), how far the two edges may lie apart."""
+
+
+def contacts(cut: Decomposition) -> Contacts:
+    """The contacts within each level, and those over the passages between levels."""
+    near = cut.border_rounding
+    found = [_find(cut.local_corners, cut.offsets, cut.region_levels, None, near, near)]
     slack = max(near, cut.slack)
     for passage in cut.passages:
         wanted = passage.floor, passage.transition
         # Corners that differ by the slack make no gateway.
-        both = _find(cut.corners, cut.offsets, cut.region_levels, wanted, max(cut.epsilon, 4.0 * cut.slack), slack)
+        both = _find(cut.local_corners, cut.offsets, cut.region_levels, wanted, 4.0 * cut.slack, slack)
         found.append(both if passage.mouth is None else _within(both, passage.mouth, 4.0 * slack))
-    if len(found) == 1:
-        return found[0]
     pairs = np.concatenate([part.pairs for part in found])
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    segments, edges = (np.concatenate([getattr(part, name) for part in found])[order] for name in ("segments", "edges"))
-    return Gateways(pairs[order], segments, edges)
+    parts = (np.concatenate([part[k] for part in found])[order] for k in range(4))
+    return Contacts(*parts)
 
 
-def _within(gateways: Gateways, mouth: Floats, near: float) -> Gateways:
-    """Gateways cut down to the longest part of each that lies along the segments of a mouth."""
+class Ends(NamedTuple):
+    """The vertices that gateways begin and end at."""
+
+    pairs: NDArray[np.int32]
+    numbers: NDArray[np.int64]
+
+
+def merged(pairs: NDArray[np.int32], vertices: Floats, ends: NDArray[np.int64], least: float) -> Ends:
+    """One gateway for each pair of regions whose contacts, from end to end, are longer than `least`.
+
+    Parameters
+    ----------
+    pairs : (k, 2) int32 array
+        Regions of each contact.
+    vertices : (n, 2) array
+    ends : (k, 2) int64 array
+        The vertices that contacts begin and end at.
+    """
+    if not len(pairs):
+        return Ends(pairs, ends)
+    different, group = np.unique(pairs, axis=0, return_inverse=True)
+    group = group.reshape(-1)
+    begin, end = vertices[ends[:, 0]], vertices[ends[:, 1]]
+
+    def last_of(values: Floats) -> NDArray[np.int64]:
+        """The contact with the largest value, for each pair."""
+        order = np.lexsort((values, group))
+        return np.asarray(order[np.append(np.flatnonzero(np.diff(group[order])), len(order) - 1)])
+
+    # Two convex regions touch along one line: from the first end of a contact to the last.
+    longest = last_of(np.hypot(*(end - begin).T))[group]
+    along, origin = (end - begin)[longest], begin[longest]
+    lowest = last_of(-((begin - origin) * along).sum(axis=1))
+    highest = last_of(((end - origin) * along).sum(axis=1))
+    numbers = np.column_stack([ends[lowest, 0], ends[highest, 1]])
+    wide = np.hypot(*(vertices[numbers[:, 1]] - vertices[numbers[:, 0]]).T) > least
+    return Ends(different[wide], numbers[wide])
+
+
+def _within(gateways: Contacts, mouth: Floats, near: float) -> Contacts:
+    """Contacts cut down to the longest part of each that lies along the segments of a mouth."""
     kept, segments = [], []
     for number, (ax, ay, bx, by) in enumerate(gateways.segments.tolist()):
         length = float(np.hypot(bx - ax, by - ay))
@@ -85,7 +135,8 @@ def _within(gateways: Gateways, mouth: Floats, near: float) -> Gateways:
             kept.append(number)
             start = np.array([ax, ay])
             segments.append(np.concatenate([start + best_begin * along, start + best_end * along]))
-    return Gateways(gateways.pairs[kept], np.array(segments).reshape(-1, 4), gateways.edges[kept])
+    cut = np.array(segments).reshape(-1, 4)
+    return Contacts(gateways.pairs[kept], cut, gateways.edges[kept], gateways.slack[kept])
 
 
 def _find(
@@ -95,8 +146,8 @@ def _find(
     between: tuple[int, int] | None,
     least: float,
     near: float,
-) -> Gateways:
-    """The gateways between convex regions that do not overlap.
+) -> Contacts:
+    """The contacts between convex regions that do not overlap.
 
     Parameters
     ----------
@@ -107,12 +158,12 @@ def _find(
     between : two levels, optional
         Only between regions of these; within each level by default.
     least : float, metres
-        Shorter borders are no gateways.
+        Shorter ones are none.
     near : float, metres
         How far two edges may lie apart and still be the same border.
     """
     if len(corners) == 0:
-        return Gateways(np.empty((0, 2), np.int32), np.empty((0, 4)), np.empty((0, 2), np.int64))
+        return Contacts(np.empty((0, 2), np.int32), np.empty((0, 4)), np.empty((0, 2), np.int64), np.empty(0))
     counts = np.diff(offsets)
     owner = np.repeat(np.arange(len(counts)), counts)
     following = np.arange(1, len(corners) + 1)
@@ -144,4 +195,4 @@ def _find(
     segments = np.hstack([begin[i] + first[:, None] * along, begin[i] + last[:, None] * along])
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     edges = np.column_stack([i, j]).astype(np.int64)
-    return Gateways(pairs[order], np.ascontiguousarray(segments[order]), edges[order])
+    return Contacts(pairs[order], segments[order], edges[order], np.full(len(pairs), near))

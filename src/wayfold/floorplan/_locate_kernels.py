@@ -8,6 +8,7 @@ import numpy as np
 
 from wayfold._jit import inline, kernel
 from wayfold.geometry._plane_kernels import point_segment2
+from wayfold.geometry._predicates_kernels import orientation
 
 
 class Cells(NamedTuple):
@@ -33,8 +34,21 @@ class Marks(NamedTuple):
 
 
 @inline
-def holds(cells, region, x, y, slack):
-    """Whether a region holds a point, up to `slack` metres beyond its edges."""
+def holds(cells, region, x, y):
+    """Whether a point lies in a region or on its border; exact for the corners and the point as they are given."""
+    first, last = cells.offsets[region], cells.offsets[region + 1]
+    ax, ay = cells.corners[last - 1, 0], cells.corners[last - 1, 1]
+    for k in range(first, last):
+        bx, by = cells.corners[k, 0], cells.corners[k, 1]
+        if orientation(ax, ay, bx, by, x, y) < 0:
+            return False
+        ax, ay = bx, by
+    return True
+
+
+@inline
+def is_near(cells, region, x, y, slack):
+    """Whether a point lies in a region or at most `slack` metres beyond its edges."""
     first, last = cells.offsets[region], cells.offsets[region + 1]
     ax, ay = cells.corners[last - 1, 0], cells.corners[last - 1, 1]
     for k in range(first, last):
@@ -47,7 +61,7 @@ def holds(cells, region, x, y, slack):
 
 
 @inline
-def walk_outwards(cells, marks, x, y, z, reach, slack, region):
+def walk_outwards(cells, marks, x, y, z, reach, region):
     """The region that holds a point, found breadth-first from `region` (paper 004, introduction); -1 if none does."""
     marks.clock[0] += 1
     clock = marks.clock[0]
@@ -57,7 +71,7 @@ def walk_outwards(cells, marks, x, y, z, reach, slack, region):
     while head < tail:
         region = marks.queue[head]
         head += 1
-        if abs(cells.heights[region] - z) <= reach and holds(cells, region, x, y, slack):
+        if abs(cells.heights[region] - z) <= reach and holds(cells, region, x, y):
             return region
         for at in range(cells.beside[region], cells.beside[region + 1]):
             other = cells.neighbours[at]
@@ -69,20 +83,56 @@ def walk_outwards(cells, marks, x, y, z, reach, slack, region):
 
 
 @inline
-def look_up(cells, x, y, z, slack):
-    """The region that holds a point, the nearest in height if there are several (then the first); -1 if none does."""
+def bin_of(cells, x, y):
+    """The bin that a point falls into; points beyond the border of the bins belong to the last ones."""
     column = int((x - cells.frame[0]) * cells.frame[2])
     row = int((y - cells.frame[1]) * cells.frame[2])
-    # Points on the border of the bins belong to the last ones.
     column, row = min(max(column, 0), cells.shape[0] - 1), min(max(row, 0), cells.shape[1] - 1)
-    bin_ = row * cells.shape[0] + column
+    return row * cells.shape[0] + column
+
+
+@inline
+def look_up(cells, x, y, z, slack):
+    """The region that holds a point, the nearest in height if there are several (then the first); -1 if none does.
+
+    Corners of regions are computed, so between two of them there may be a gap of rounding: a point that no region
+    holds belongs to those within `slack` of it.
+    """
+    bin_ = bin_of(cells, x, y)
     best, found = np.inf, -1
+    almost, fallback = np.inf, -1
     for at in range(cells.bins[bin_], cells.bins[bin_ + 1]):
         region = cells.items[at]
         away = abs(cells.heights[region] - z)
-        if away < best and holds(cells, region, x, y, slack):
+        if away < best and holds(cells, region, x, y):
             best, found = away, region
-    return found
+        elif away < almost and found < 0 and is_near(cells, region, x, y, slack):
+            almost, fallback = away, region
+    return found if found >= 0 else fallback
+
+
+@kernel
+def touching(cells, levels, points, regions, slack, found):
+    """Set each row of `found` (q, most) int32 to all regions that a point (q, 3) touches, then -1.
+
+    They are those of the level of ``regions[row]``, the region that `locate` has found: a point on a border belongs to
+    every region it touches. `most` is as large as the fullest bin.
+    """
+    for row in range(points.shape[0]):
+        x, y, chosen = points[row, 0], points[row, 1], regions[row]
+        found[row, :] = -1
+        if chosen < 0:
+            continue
+        inside = holds(cells, chosen, x, y)
+        bin_ = bin_of(cells, x, y)
+        used = 0
+        for at in range(cells.bins[bin_], cells.bins[bin_ + 1]):
+            region = cells.items[at]
+            if levels[region] != levels[chosen]:
+                continue
+            if holds(cells, region, x, y) or (not inside and is_near(cells, region, x, y, slack)):
+                found[row, used] = region
+                used += 1
 
 
 @kernel
@@ -96,7 +146,7 @@ def locate(cells, marks, points, hints, reach, slack, regions):
         x, y, z = points[row, 0], points[row, 1], points[row, 2]
         found = -1
         if hints[row] >= 0:
-            found = walk_outwards(cells, marks, x, y, z, reach, slack, hints[row])
+            found = walk_outwards(cells, marks, x, y, z, reach, hints[row])
         if found < 0:
             found = look_up(cells, x, y, z, slack)
         regions[row] = found

@@ -1,81 +1,129 @@
-"""The regions of a decomposition as polygons that share whole edges, as navigation meshes want them."""
+"""What regions share: vertices that are the same for all regions around them, gateways, and a navigation mesh.
+
+Corners of regions are computed, so those of two regions at the same place may differ in their last digits. Here they
+become one vertex, before anything asks where a way passes: the funnel through gateways and the exact search over the
+mesh then see the same corners, to the last digit.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.errors import OffMapError
+from wayfold.floorplan import _gateways
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
     from wayfold.navmesh import NavMesh
 
 Floats = NDArray[np.float64]
+_NEAR = 0.5  # of the rounding of borders: corners closer than this are one vertex
 
 
-def shared_corners(cut: Decomposition) -> tuple[Floats, list[NDArray[np.int32]]]:
+class Topology(NamedTuple):
+    """Regions over common vertices."""
+
+    vertices: Floats
+    """(n, 2), local."""
+    rings: list[NDArray[np.int64]]
+    """Vertex numbers of each region, counter-clockwise, with the ends of the borders on its edges."""
+    regions: NDArray[np.int64]
+    """(n,), a region at each vertex."""
+    gateways: _gateways.Gateways
+    ends: NDArray[np.int64]
+    """(g, 2), vertices that gateways begin and end at."""
+
+
+def topology(cut: Decomposition) -> Topology:
+    """The common vertices and the gateways of a decomposition's regions."""
+    corners = cut.local_corners
+    found = _gateways.contacts(cut)
+    count = len(found.pairs)
+    owner = np.repeat(np.arange(cut.num_regions), np.diff(cut.offsets))
+    following = np.arange(1, len(corners) + 1)
+    following[cut.offsets[1:] - 1] = cut.offsets[:-1]
+    # One row for each corner, and for each contact two on the edges of both of its regions.
+    tips = found.segments.reshape(-1, 2)
+    edge = np.concatenate([np.arange(len(corners)), np.repeat(found.edges.T.ravel(), 2)])
+    where = np.concatenate([corners, tips, tips])
+    along = corners[following[edge]] - corners[edge]
+    part = ((where - corners[edge]) * along).sum(axis=1) / (along * along).sum(axis=1)
+    part[: len(corners)] = 0.0
+    # Both sides of a contact are one, and one with a corner of their edge that they reach but for the slack.
+    rows = len(corners) + np.arange(4 * count)
+    links = [rows.reshape(2, -1).T]
+    slack = np.tile(np.repeat(found.slack, 2), 2)
+    for corner in (edge[rows], following[edge[rows]]):
+        reached = np.hypot(*(where[rows] - corners[corner]).T) <= slack
+        links.append(np.column_stack([rows[reached], corner[reached]]))
+    same = _same(where, cut.region_levels[owner[edge]], np.concatenate(links), _NEAR * cut.border_rounding)
+    used, numbers = np.unique(same, return_inverse=True)
+    vertices = where[used]
+    order = np.lexsort((part.clip(0.0, 1.0), edge))
+    rings = []
+    sizes = np.bincount(owner[edge], minlength=cut.num_regions)
+    for row in np.split(order, np.cumsum(sizes)[:-1]) if cut.num_regions else ():
+        ring = numbers[row]
+        _, first = np.unique(ring, return_index=True)
+        rings.append(ring[np.sort(first)])
+    ends = _gateways.merged(found.pairs, vertices, numbers[rows[: 2 * count]].reshape(-1, 2), cut.epsilon)
+    segments = vertices[ends.numbers].reshape(-1, 4)
+    gateways = _gateways.Gateways(ends.pairs, cut.frame.world(segments.reshape(-1, 2)).reshape(-1, 4), segments)
+    return Topology(vertices, rings, owner[edge[used]], gateways, ends.numbers)
+
+
+def shared_corners(cut: Decomposition, *, local: bool = False) -> tuple[Floats, list[NDArray[np.int32]]]:
     """Vertices (n, 3) and polygons whose edges match from end to end: ends of gateways become corners of both sides.
 
     Where stairs meet a floor, the two share vertices at the height of the floor.
     """
-    corners, gateways = cut.corners, cut.gateways
-    owner = np.repeat(np.arange(cut.num_regions), np.diff(cut.offsets))
-    following = np.arange(1, len(corners) + 1)
-    following[cut.offsets[1:] - 1] = cut.offsets[:-1]
-    # One row for each corner, and for each gateway two on the edges of both of its regions.
-    ends = gateways.segments.reshape(-1, 2, 2)
-    edge = np.concatenate([np.arange(len(corners)), np.repeat(gateways.edges.T.ravel(), 2)])
-    where = np.concatenate([corners, ends.reshape(-1, 2), ends.reshape(-1, 2)])
-    along = corners[following[edge]] - corners[edge]
-    part = ((where - corners[edge]) * along).sum(axis=1) / (along * along).sum(axis=1)
-    part[: len(corners)] = 0.0
-    gate = np.concatenate([np.full(len(corners), -1), np.tile(np.repeat(np.arange(len(gateways)), 2), 2)])
-    same = _same(where, cut.region_levels[owner[edge]], gate, cut.epsilon * 2.0**-8)
-    used, numbers = np.unique(same, return_inverse=True)
-    heights = cut.heights[owner[edge[used]]]
-    heights[gate[used] >= 0] = cut.gateway_heights[gate[used][gate[used] >= 0]]
-    order = np.lexsort((part.clip(0.0, 1.0), edge))
-    vertices = np.column_stack([where[used], heights])
+    shared = cut.topology
+    heights = cut.heights[shared.regions]
+    heights[shared.ends] = cut.gateway_heights[:, None]
+    vertices = np.column_stack([shared.vertices, heights])
     polygons = []
-    for region, rows in enumerate(np.split(order, np.cumsum(np.bincount(owner[edge], minlength=cut.num_regions))[:-1])):
-        ring = numbers[rows]
-        _, first = np.unique(ring, return_index=True)
-        ring = ring[np.sort(first)]
+    for region, ring in enumerate(shared.rings):
         if len(ring) < 3:  # no wider than rounding: it keeps its own corners, and nobody else has them
             own = np.arange(cut.offsets[region], cut.offsets[region + 1])
             ring = len(vertices) + np.arange(len(own))
-            vertices = np.concatenate([vertices, np.column_stack([corners[own], cut.heights[owner[own]]])])
+            level = np.full(len(own), cut.heights[region])
+            vertices = np.concatenate([vertices, np.column_stack([cut.local_corners[own], level])])
         polygons.append(ring.astype(np.int32))
-    return vertices, polygons
+    return vertices if local else cut.frame.world(vertices), polygons
 
 
-def navmesh(cut: Decomposition) -> NavMesh:
+def navmesh(cut: Decomposition, *, local: bool = False) -> NavMesh:
     """The regions as a mesh. They are convex already, up to rounding, which `NavMesh.from_polygons` would not take."""
     from wayfold.navmesh import NavMesh, polygons
 
-    vertices, rings = shared_corners(cut)
+    vertices, rings = shared_corners(cut, local=local)
     if not rings:
         raise OffMapError("the plan has no free space, so there is no navigation mesh")
     offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
     corners = np.concatenate(rings)
-    ground = polygons.bare(vertices, offsets, corners, polygons.border(offsets, corners))
+    beyond = polygons.border(offsets, corners)
+    # Borders that are too short for a gateway are closed here too.
+    owner = np.repeat(np.arange(len(rings)), np.diff(offsets))
+    pairs = cut.gateways.pairs.astype(np.int64)
+    keys = np.minimum(owner, beyond) * len(rings) + np.maximum(owner, beyond)
+    beyond[~np.isin(keys, pairs[:, 0] * len(rings) + pairs[:, 1])] = -1
+    ground = polygons.bare(vertices, offsets, corners, beyond)
     return NavMesh(ground, np.ones(len(rings), np.uint8))
 
 
-def _same(where: Floats, level: NDArray[np.int32], gate: NDArray[np.int64], near: float) -> NDArray[np.int64]:
-    """For each point the first that it is one with: those of a level that are near, and both sides of a gateway."""
+def _same(where: Floats, level: NDArray[np.int32], links: NDArray[np.int64], near: float) -> NDArray[np.int64]:
+    """For each point the first that it is one with: those of a level that are near, and those that are linked."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
     count = len(where)
-    apart = 1e3 * (1.0 + np.abs(where).max(initial=0.0))
+    apart = 1e3 * (near + np.abs(where).max(initial=0.0))
     close = cKDTree(np.column_stack([where, level * apart])).query_pairs(near, output_type="ndarray")
-    sides = np.flatnonzero(gate >= 0).reshape(2, -1).T
-    links = np.concatenate([close, sides])
+    links = np.concatenate([close, links])
     graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(count, count))
     number, labels = connected_components(graph, directed=False)
     first = np.full(number, count)

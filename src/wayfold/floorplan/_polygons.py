@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,25 @@ from shapely import MultiPolygon, Polygon
 from wayfold.errors import GeometryError, ParameterError
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FreeSpace:
+    """Where one can walk, in local coordinates: what the methods cut into regions."""
+
+    free: MultiPolygon
+    resolution: float
+    """The grid that its coordinates lie on, metres."""
+
+    @property
+    def area(self) -> float:
+        """Square metres."""
+        return float(self.free.area)
+
+
+def moved(shape: Any, by: tuple[float, float]) -> Any:
+    """A geometry moved by (x, y); the same object where that is no way."""
+    return shape if by == (0.0, 0.0) else shapely.transform(shape, lambda points: points + np.array(by))
 
 
 def check(value: Any, name: str) -> Polygon | MultiPolygon:
@@ -40,31 +60,37 @@ def check(value: Any, name: str) -> Polygon | MultiPolygon:
 def clean(shape: Any, resolution: float) -> MultiPolygon:
     """The areas of a geometry, outer rings counter-clockwise, without corners in the middle of straight walls.
 
-    Parts that are no wider than rounding (twice the resolution) are left out: they come from obstacles that touch.
+    Parts that are no wider than rounding (twice the resolution) are left out: they come from obstacles that touch. A
+    wall is straight where rounding its corners to the resolution can have bent it: by twice the resolution.
     """
     parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
     parts = [part for part in parts if part.area > resolution * part.length]
-    cleaned = []
-    for part in parts:
-        rings = [
-            straighten(shapely.get_coordinates(ring)[:-1], resolution) for ring in (part.exterior, *part.interiors)
-        ]
-        cleaned.append(Polygon(rings[0], rings[1:]))
-    whole = MultiPolygon(cleaned)
-    # Dropping a corner of the resolution's size can, in theory, pinch a sliver shut: then the corners stay.
-    if not whole.is_valid:
-        whole = MultiPolygon(parts)
-    return shapely.orient_polygons(whole)
+    parts = [simplified(part, 2.0 * resolution) for part in parts]
+    return shapely.orient_polygons(MultiPolygon(parts))
 
 
-def straighten(ring: Floats, tolerance: float) -> Floats:
-    """A ring without the corners that lie within a tiny part of `tolerance` of the line through their neighbours."""
-    before, after = np.roll(ring, 1, axis=0), np.roll(ring, -1, axis=0)
-    first, second = ring - before, after - ring
-    across = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
-    whole = np.hypot(*(after - before).T)
-    straight = (np.abs(across) <= 1e-3 * tolerance * whole) & ((first * second).sum(axis=1) > 0.0)
-    return ring[~straight] if straight.any() and (~straight).sum() >= 3 else ring
+def simplified(polygon: Polygon, tolerance: float) -> Polygon:
+    """A polygon without the corners that lie within `tolerance` of the walls that are left, and still valid."""
+    simple = shapely.simplify(polygon, tolerance, preserve_topology=True)
+    rings = [without_end(ring, tolerance) for ring in (simple.exterior, *simple.interiors)]
+    whole = Polygon(rings[0], rings[1:])
+    # Leaving out a corner can, in theory, pinch a sliver shut: then it stays.
+    for candidate in (whole, simple):
+        if candidate.is_valid and candidate.area > 0.0:
+            return candidate
+    return polygon
+
+
+def without_end(ring: Any, tolerance: float) -> Floats:
+    """The corners of a ring; simplifying keeps the one that it begins with, which goes here if the wall is straight."""
+    corners = shapely.get_coordinates(ring)[:-1]
+    if len(corners) > 3:
+        along, away = corners[1] - corners[-1], corners[0] - corners[-1]
+        length = float(np.hypot(*along))
+        aside = abs(along[0] * away[1] - along[1] * away[0])
+        if aside <= tolerance * length and 0.0 < along @ away < length * length:
+            return np.asarray(corners[1:])
+    return np.asarray(corners)
 
 
 def walls(free: MultiPolygon) -> tuple[Floats, NDArray[np.int32], NDArray[np.int32]]:

@@ -14,7 +14,7 @@ class RouteSpace(NamedTuple):
 
     offsets: np.ndarray  # (n + 1,) int64
     targets: np.ndarray  # (m,) int32
-    points: np.ndarray  # (n, 3) float32
+    points: np.ndarray  # (n, 3) float64, local
     first: int  # node (a region) that stands at the start
     last: int  # node (a region) that stands at the goal
     start_x: float
@@ -32,8 +32,7 @@ def place(space, node):
         return space.start_x, space.start_y, space.start_z
     if node == space.last:
         return space.goal_x, space.goal_y, space.goal_z
-    point = space.points[node]
-    return np.float64(point[0]), np.float64(point[1]), np.float64(point[2])
+    return space.points[node, 0], space.points[node, 1], space.points[node, 2]
 
 
 @inline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,44 @@ if TYPE_CHECKING:
 Point = NDArray[np.float64]
 
 
-def between(cut: Decomposition, start: Point, goal: Point, first: int, last: int, smooth: bool) -> Path:
-    """The path of the paper's agent between places in two regions, pulled straight where `smooth` is set."""
-    if first == last:
-        return Path(Status.FOUND, np.vstack([start, goal]), cost=_length(start, goal), smoother=lambda path: path)
+class Place(NamedTuple):
+    """Where a start or a goal stands: on the ground of its region."""
+
+    point: Point
+    """(3,), as the user knows it."""
+    local: Point
+    """(3,), relative to the frame."""
+    regions: NDArray[np.int32]
+    """All regions that it touches."""
+
+
+def between(cut: Decomposition, start: Place, goal: Place, smooth: bool) -> Path:
+    """The path of the paper's agent between two places, pulled straight where `smooth` is set."""
+    if np.intersect1d(start.regions, goal.regions).size:
+        return _straight(start, goal)
+    best = Path(Status.UNREACHABLE)
+    for first in start.regions.tolist():
+        for last in goal.regions.tolist():
+            path = _through(cut, start, goal, first, last, smooth)
+            if path and (not best or path.length < best.length):
+                best = path
+    return best
+
+
+def _straight(start: Place, goal: Place) -> Path:
+    points = np.vstack([start.point, goal.point])
+    length = float(np.linalg.norm(goal.local - start.local))
+    return Path(Status.FOUND, points, cost=length, smoother=lambda path: path)
+
+
+def _through(cut: Decomposition, start: Place, goal: Place, first: int, last: int, smooth: bool) -> Path:
+    """The path from one of the regions of the start to one of the goal's."""
     graph = cut.graph
     component = graph.components()
     if component[first] != component[last]:
         return Path(Status.UNREACHABLE)
-    space = RouteSpace(graph.offsets, graph.targets, graph.points, first, last, *start.tolist(), *goal.tolist())
+    ends = (*start.local.tolist(), *goal.local.tolist())
+    space = RouteSpace(graph.offsets, graph.targets, cut.nodes, first, last, *ends)
     state, _, end, settled = searcher.run(
         cut.workspaces,
         lambda state: graph_kernels.search(
@@ -39,7 +68,8 @@ def between(cut: Decomposition, start: Point, goal: Point, first: int, last: int
     cut.workspaces.give(state)
     if smooth:
         return _pulled(cut, start, goal, nodes, settled)
-    points = np.vstack([start, graph.points[nodes[1:-1]], goal])
+    points = cut.frame.world(np.vstack([start.local, cut.nodes[nodes[1:-1]], goal.local]))
+    points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=nodes, expanded=settled)
     path.cost = path.length
     path._smoother = lambda _: _pulled(cut, start, goal, nodes, settled)
@@ -47,14 +77,7 @@ def between(cut: Decomposition, start: Point, goal: Point, first: int, last: int
 
 
 def many(
-    cut: Decomposition,
-    starts: NDArray[np.float64],
-    goals: NDArray[np.float64],
-    firsts: NDArray[np.int32],
-    lasts: NDArray[np.int32],
-    smooth: bool,
-    optimal: bool,
-    workers: int | None,
+    cut: Decomposition, starts: list[Place], goals: list[Place], smooth: bool, optimal: bool, workers: int | None
 ) -> list[Path]:
     """The paths of many queries, in threads."""
     if optimal and len(starts):
@@ -63,29 +86,28 @@ def many(
 
     def work(begin: int, end: int) -> None:
         for k in range(begin, end):
-            first, last = int(firsts[k]), int(lasts[k])
             if optimal:
-                found[k] = shortest(cut, starts[k], goals[k], first, last)
+                found[k] = shortest(cut, starts[k], goals[k])
             else:
-                found[k] = between(cut, starts[k], goals[k], first, last, smooth)
+                found[k] = between(cut, starts[k], goals[k], smooth)
 
     run_chunks(work, len(starts), workers=workers, chunk=16)
     return found
 
 
-def _pulled(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32], settled: int) -> Path:
-    path = Path(
-        Status.FOUND, pull(cut, start, goal, nodes), nodes=nodes, expanded=settled, smoother=lambda whole: whole
-    )
+def _pulled(cut: Decomposition, start: Place, goal: Place, nodes: NDArray[np.int32], settled: int) -> Path:
+    points = cut.frame.world(pull(cut, start.local, goal.local, nodes))
+    points[0], points[-1] = start.point, goal.point
+    path = Path(Status.FOUND, points, nodes=nodes, expanded=settled, smoother=lambda whole: whole)
     path.cost = path.length
     return path
 
 
 def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """The shortest way through the gateways among nodes of the graph, (k, 3)."""
+    """The shortest way through the gateways among nodes of the graph, (k, 3), all of it local."""
     regions = nodes[nodes < cut.num_regions]
     doors = nodes[nodes >= cut.num_regions] - cut.num_regions
-    segments = cut.gateways.segments[doors]
+    segments = cut.gateways.local[doors]
     # The first region of a gateway lies to the left of its segment: who leaves it has its end on the left.
     leaving = cut.gateways.pairs[doors, 0] == regions[:-1]
     portals = np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments)
@@ -95,26 +117,27 @@ def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]
     return np.column_stack([points[:used], z[portal[:used] + 1]])
 
 
-def shortest(cut: Decomposition, start: Point, goal: Point, first: int, last: int) -> Path:
-    """The shortest path of all through the regions, by the exact search of the navmesh room."""
-    if first == last:
-        return Path(Status.FOUND, np.vstack([start, goal]), cost=_length(start, goal))
+def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
+    """The shortest path of all through the regions, by the exact search of the navmesh package."""
+    if np.intersect1d(start.regions, goal.regions).size:
+        return _straight(start, goal)
     mesh = cut.exact_mesh
-    inside = [_inside(cut, mesh, point, region) for point, region in ((start, first), (goal, last))]
-    found: Path = mesh.path(*inside)
+    found: Path = mesh.path(*(_inside(cut, mesh, place) for place in (start, goal)))
     if not found:
         return found
-    points = found.points.copy()
-    points[0], points[-1] = start, goal
+    points = cut.frame.world(found.points)
+    points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=found.nodes, expanded=found.expanded)
     path.cost = path.length
     return path
 
 
-def _inside(cut: Decomposition, mesh: Any, point: Point, region: int) -> Point:
-    """A point as the mesh takes it: one that rounding has put beside its region moves a hair towards the centre."""
-    return point if mesh.locate(point) >= 0 else point + 1e-9 * (cut.centres[region] - point)
-
-
-def _length(start: Point, goal: Point) -> float:
-    return float(np.linalg.norm(goal - start))
+def _inside(cut: Decomposition, mesh: Any, place: Place) -> Point:
+    """A local point as the mesh takes it: one that rounding has put beside its region moves a hair inwards."""
+    point = place.local
+    away = cut.frame.local(cut.centres[place.regions[0]]) - point
+    part = cut.rounding / max(float(np.hypot(away[0], away[1])), cut.rounding)
+    while mesh.locate(point) < 0 and part < 1.0:
+        point = place.local + part * away
+        part *= 4.0
+    return point

@@ -22,6 +22,7 @@ def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     old = _level(cut, level)
     shape = _polygons.check(obstacle, "obstacle")
     plan = old.plan.with_obstacle(shape)
+    shape = _polygons.moved(shape, _away(cut))
     regions = _regions(old)
     near = shapely.STRtree(regions).query(shape, predicate="intersects") if len(regions) else np.empty(0, np.int64)
     touched = near[shapely.area(shapely.intersection(regions[near], shape)) > 0.0]
@@ -33,8 +34,10 @@ def remove(cut: Decomposition, number: int, level: int) -> list[int]:
     """See `Decomposition.remove_obstacle`."""
     old = _level(cut, level)
     plan = old.plan.without_obstacle(number)
-    freed = shapely.intersection(old.plan.obstacles[number], plan.boundary)
-    others = [shape for shape in plan.obstacles if shape.intersects(freed)]
+    shapes = [_polygons.moved(shape, _away(cut)) for shape in (plan.boundary, old.plan.obstacles[number])]
+    freed = shapely.intersection(*shapes)
+    others = [_polygons.moved(shape, _away(cut)) for shape in plan.obstacles]
+    others = [shape for shape in others if shape.intersects(freed)]
     freed = shapely.difference(freed, shapely.union_all(others), grid_size=plan.resolution)
     regions = _regions(old)
     reach = 4.0 * plan.resolution
@@ -43,6 +46,11 @@ def remove(cut: Decomposition, number: int, level: int) -> list[int]:
         touched = shapely.STRtree(regions).query(freed, predicate="dwithin", distance=reach)
     whole = shapely.union_all([freed, *regions[touched]], grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, whole)
+
+
+def _away(cut: Decomposition) -> tuple[float, float]:
+    """The way from the user's coordinates to local ones."""
+    return -cut.frame.origin[0], -cut.frame.origin[1]
 
 
 def _level(cut: Decomposition, level: int) -> _build.Level:
@@ -64,12 +72,12 @@ def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[
     areas = [part for part in shapely.get_parts(space) if part.geom_type == "Polygon" and part.area > 0.0]
     rings: list[Any] = []
     if areas:
-        local = FloorPlan(shapely.MultiPolygon(areas), height=plan.height)
-        rings = list(_build.cut(local, cut.method, cut.options).rings())
+        local = _polygons.clean(shapely.MultiPolygon(areas), plan.resolution)
+        rings = list(_build.cut(_polygons.FreeSpace(local, plan.resolution), cut.method, cut.options).rings())
     heights = np.concatenate([old.heights[kept], _build.ground_heights(old, rings)])
-    level = _build.Level(plan, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
+    level = _build.Level(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
-    fresh = type(cut)(levels, cut.method, cut.options, passages=cut.passages, slack=cut.slack)
+    fresh = type(cut)(levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True)
     known = cut.__dict__.get("information")
     cut.__dict__.clear()
     cut.__dict__.update(fresh.__dict__)

@@ -17,6 +17,7 @@ from wayfold import _check
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _build, _gateways, _locate_kernels, _mesh, _routes
 from wayfold.floorplan.plan import METHODS, FloorPlan
+from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path
@@ -33,6 +34,8 @@ class Decomposition:
     ----------
     levels : sequence of _build.Level
         The floors (and the transition areas between them), each cut into pieces.
+    frame : Frame
+        What the pieces are relative to: coordinates are kept near a local origin, and given back as they came.
     method : str
         What cut them.
     options : dict
@@ -41,12 +44,16 @@ class Decomposition:
         Where floors and transition areas may share gateways.
     slack : float, metres
         How far the borders of a floor and a transition area may lie apart and still be one.
+    updated : bool
+        Whether obstacles were added or removed since it was built.
 
     Attributes
     ----------
     corners : (n, 2) float64 array
         Corners of all regions, those of region i from ``offsets[i]`` to ``offsets[i + 1] - 1``, counter-clockwise.
     offsets : (r + 1,) int64 array
+    local_corners : (n, 2) float64 array
+        The corners relative to the frame.
     region_levels : (r,) int32 array
         The level of each region.
 
@@ -58,19 +65,24 @@ class Decomposition:
     def __init__(
         self,
         levels: list[_build.Level],
+        frame: Frame,
         method: str,
         options: dict[str, Any],
         *,
         passages: Sequence[_build.Passage] = (),
         slack: float = 0.0,
+        updated: bool = False,
     ) -> None:
         self.levels = levels
+        self.frame = frame
         self.method = method
         self.options = options
         self.passages = tuple(passages)
         self.slack = slack
+        self.updated = updated
         rings = [ring for level in levels for ring in level.rings]
-        self.corners = np.ascontiguousarray(np.concatenate([np.empty((0, 2)), *rings]))
+        self.local_corners = np.ascontiguousarray(np.concatenate([np.empty((0, 2)), *rings]))
+        self.corners = frame.world(self.local_corners)
         self.offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
         self.region_levels = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.rings) for level in levels])
         self.heights: NDArray[np.float64] = np.concatenate([np.empty(0), *(level.heights for level in levels)])
@@ -81,7 +93,7 @@ class Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         if method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-        return cls([_build.level(plan, method, options)], method, options)
+        return cls([_build.level(plan, plan.frame, method, options)], plan.frame, method, options)
 
     # --- what there is ---------------------------------------------------------------------------------------------
 
@@ -102,16 +114,31 @@ class Decomposition:
 
     @property
     def epsilon(self) -> float:
-        """Borders shorter than this are no gateways, metres: about 6e-8 of the plan's largest coordinate."""
+        """Borders shorter than this are no gateways, metres: about 6e-8 of the plan's extent."""
         return max(level.plan.resolution for level in self.levels) * 2.0**12
 
+    @property
+    def rounding(self) -> float:
+        """How far beyond its border a region still holds a point, metres: four times the plan's resolution."""
+        return self.epsilon * 2.0**-10
+
+    @property
+    def border_rounding(self) -> float:
+        """How far borders of neighbours may lie apart, metres; more after updates, which round the touched regions."""
+        return self.rounding if self.updated else self.rounding / 16.0
+
     @cached_property
+    def topology(self) -> _mesh.Topology:
+        """What the regions share."""
+        return _mesh.topology(self)
+
+    @property
     def gateways(self) -> _gateways.Gateways:
         """The segments of border that regions share, one for each pair that shares more than `epsilon`.
 
         Regions of a floor and of a transition area share one only where the one may be entered from the other.
         """
-        return _gateways.find_all(self)
+        return self.topology.gateways
 
     @cached_property
     def coverage(self) -> float:
@@ -126,18 +153,22 @@ class Decomposition:
     @property
     def areas(self) -> NDArray[np.float64]:
         """Area of each region, square metres, (r,)."""
-        return np.asarray(shapely.area(self.regions), np.float64)
+        rings = np.split(self.local_corners, self.offsets[1:-1]) if self.num_regions else []
+        return np.array([shapely.area(Polygon(ring)) for ring in rings])
 
     @property
     def widths(self) -> NDArray[np.float64]:
         """Width of each region at its narrowest, metres, (r,): slivers are what paper 004 holds against triangles."""
-        return np.array([_build.width(self.corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)])
+        return np.array(
+            [_build.width(self.local_corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
+        )
 
     @cached_property
     def centres(self) -> NDArray[np.float64]:
         """Centre of mass of each region, (r, 3)."""
-        points = shapely.get_coordinates(shapely.centroid(self.regions)) if self.num_regions else np.empty((0, 2))
-        return np.column_stack([points, self.heights])
+        rings = np.split(self.local_corners, self.offsets[1:-1]) if self.num_regions else []
+        points = shapely.get_coordinates([shapely.centroid(Polygon(ring)) for ring in rings]).reshape(-1, 2)
+        return np.column_stack([self.frame.world(points), self.heights])
 
     @cached_property
     def gateway_heights(self) -> NDArray[np.float64]:
@@ -177,7 +208,9 @@ class Decomposition:
     @cached_property
     def cells(self) -> _locate_kernels.Cells:
         """The regions as the kernels see them."""
-        cells: _locate_kernels.Cells = _build.cells(self.corners, self.offsets, self.heights, self.gateways.pairs)
+        cells: _locate_kernels.Cells = _build.cells(
+            self.local_corners, self.offsets, self.heights, self.gateways.pairs, self.rounding
+        )
         return cells
 
     @cached_property
@@ -191,6 +224,8 @@ class Decomposition:
 
     def locate(self, points: ArrayLike, last: ArrayLike | int | None = None) -> Any:
         """The region that each point lies in, -1 for those that are in none.
+
+        A point on a border belongs to every region it touches; the answer is one of them.
 
         Parameters
         ----------
@@ -206,7 +241,7 @@ class Decomposition:
         """
         array = np.asarray(points, dtype=np.float64) if not isinstance(points, np.ndarray) else points
         single = array.ndim == 1
-        where = _check.points3(array[None] if single else array)
+        where = self.frame.local(_check.points3(array[None] if single else array))
         # Several regions hold a point only where floors lie above each other, and without z any of them will do.
         reach = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
         hints = np.full(len(where), -1, np.int32)
@@ -217,7 +252,7 @@ class Decomposition:
         found = np.full(len(where), -1, np.int32)
         if self.num_regions:
             marks = self._take_marks()
-            _locate_kernels.locate(self.cells, marks, where, hints, reach, self.epsilon * 2.0**-10, found)
+            _locate_kernels.locate(self.cells, marks, where, hints, reach, self.rounding, found)
             self._marks.append(marks)
         return int(found[0]) if single else found
 
@@ -240,7 +275,7 @@ class Decomposition:
         radius = _check.number(radius, "radius", low=0.0)
         array = np.asarray(points, dtype=np.float64)
         single = array.ndim == 1
-        where = _check.points3(array[None] if single else array)
+        where = self.frame.local(_check.points3(array[None] if single else array))
         found = np.atleast_1d(self.locate(array[None] if single else array, last))
         hit = found < 0
         if radius > 0.0:
@@ -250,16 +285,26 @@ class Decomposition:
                 _locate_kernels.wall_distances(
                     _build.wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances
                 )
-                hit[here] = distances < radius - self.epsilon * 2.0**-10
+                hit[here] = distances < radius - self.rounding
         return bool(hit[0]) if single else hit
 
     # --- paths -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def nodes(self) -> NDArray[np.float64]:
+        """Where the nodes of `graph` stand relative to `frame`, (n, 3)."""
+        doors = 0.5 * (self.gateways.local[:, :2] + self.gateways.local[:, 2:])
+        return np.concatenate([self.frame.local(self.centres), np.column_stack([doors, self.gateway_heights])])
 
     def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
         """A path between two points of the free space.
 
         A* over the navigation graph finds the regions to pass (paper 004), the start and the goal standing for the
         centres of their own regions; the funnel then pulls the path straight through the gateways on the way.
+
+        A start or goal on a border belongs to every region it touches, and the shortest of the paths from and to each
+        of them is taken. Ways lead through gateways, so regions that touch only in a point (a *pinch point*) are not
+        joined by it; who stands on the point itself can leave it to all sides.
 
         Parameters
         ----------
@@ -275,11 +320,8 @@ class Decomposition:
         OffMapError
             When the start or the goal lies in no region.
         """
-        a, first = self._place(start, "start")
-        b, last = self._place(goal, "goal")
-        if optimal:
-            return _routes.shortest(self, a, b, first, last)
-        return _routes.between(self, a, b, first, last, smooth)
+        a, b = self._place(start, "start"), self._place(goal, "goal")
+        return _routes.shortest(self, a, b) if optimal else _routes.between(self, a, b, smooth)
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: bool) -> list[Path]:
         """Paths of many queries in threads, each the same as `path` gives.
@@ -297,14 +339,13 @@ class Decomposition:
         OffMapError
             When any start or goal lies in no region; then nothing is searched.
         """
-        a, first = self._places(starts, "starts")
-        b, last = self._places(goals, "goals")
+        a, b = self._places(starts, "starts"), self._places(goals, "goals")
         if len(a) != len(b):
             raise ParameterError(f"starts and goals must be equally many, not {len(a)} and {len(b)}")
         smooth, optimal = options.pop("smooth", True), options.pop("optimal", False)
         if options:
             raise ParameterError(f"paths has no option {next(iter(options))!r}: its options are smooth, optimal")
-        return _routes.many(self, a, b, first, last, smooth, optimal, workers)
+        return _routes.many(self, a, b, smooth, optimal, workers)
 
     def navmesh(self) -> NavMesh:
         """The regions as a new `NavMesh`, polygon i being region i.
@@ -321,8 +362,8 @@ class Decomposition:
 
     @cached_property
     def exact_mesh(self) -> NavMesh:
-        """The mesh that exact paths are searched on; not to be changed (`navmesh` gives one of your own)."""
-        return self.navmesh()
+        """The mesh that exact paths are searched on, relative to `frame`; `navmesh` gives one of your own to change."""
+        return _mesh.navmesh(self, local=True)
 
     # --- changes and files -----------------------------------------------------------------------------------------
 
@@ -382,16 +423,13 @@ class Decomposition:
             raise OffMapError(f"there is no region {region!r}: the regions are 0 to {self.num_regions - 1}")
         return int(region)
 
-    def _place(self, point: ArrayLike, name: str) -> tuple[NDArray[np.float64], int]:
-        """A point on the ground of its region, (3,), and the region."""
+    def _place(self, point: ArrayLike, name: str) -> _routes.Place:
+        """Where a point stands."""
         _check.point3(point, name)
-        where, regions = self._places(np.asarray(point, dtype=np.float64)[None], name, single=True)
-        return where[0], int(regions[0])
+        return self._places(np.asarray(point, dtype=np.float64)[None], name, single=True)[0]
 
-    def _places(
-        self, points: ArrayLike, name: str, *, single: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """Points on the ground of their regions, (q, 3), and the regions."""
+    def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[_routes.Place]:
+        """Where points stand."""
         where = _check.points3(points, name).copy()
         given = np.asarray(points, dtype=np.float64)
         regions: NDArray[np.int32] = self.locate(given)
@@ -399,5 +437,17 @@ class Decomposition:
         if len(off):
             text = ", ".join(f"{value:g}" for value in given[off[0]])
             raise OffMapError(f"{name if single else f'{name}[{off[0]}]'} ({text}) lies in no region of the plan")
+        if not len(where):
+            return []
         where[:, 2] = self.heights[regions]
-        return where, regions
+        local = self.frame.local(where)
+        touched = self._touching(local, regions)
+        return [_routes.Place(*row) for row in zip(where, local, touched, strict=True)]
+
+    def _touching(self, local: NDArray[np.float64], regions: NDArray[np.int32]) -> list[NDArray[np.int32]]:
+        """All regions that each local point (q, 3) touches, given one of them."""
+        if not len(local):
+            return []
+        found = np.empty((len(local), int(np.diff(self.cells.bins).max())), np.int32)
+        _locate_kernels.touching(self.cells, self.region_levels, local, regions, self.rounding, found)
+        return [row[row >= 0] for row in found]

@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from shapely import MultiPolygon
 
 from wayfold import _check
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _bound_kernels, _grow_kernels, _polygons, _seed_kernels
 from wayfold.floorplan._combine import Pieces, combine, joined
+from wayfold.floorplan._polygons import FreeSpace
 from wayfold.floorplan.plan import FloorPlan
 
 _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
@@ -74,34 +76,34 @@ class Settings:
                 raise ParameterError(f"{field.name} must be True or False, not {getattr(self, field.name)!r}")
 
 
-def grow_regions(plan: FloorPlan, settings: Settings) -> Pieces:
-    """The free space of a plan cut by growth; see `Settings`."""
-    if plan.free.is_empty:
+def grow_regions(space: FreeSpace, settings: Settings) -> Pieces:
+    """A free space cut by growth; see `Settings`."""
+    if space.free.is_empty:
         return Pieces(np.empty((0, 2)), [])
-    growth = Growth(plan, settings)
+    growth = Growth(space, settings)
     growth.plant_grid()
     if settings.seed:
         growth.fill()
     pieces = growth.pieces()
-    return combine(pieces, plan.resolution) if settings.combine else pieces
+    return combine(pieces, space.resolution) if settings.combine else pieces
 
 
 class Growth:
     """Regions that grow in a plan; after each of its methods every region is convex and keeps what it has."""
 
-    def __init__(self, plan: FloorPlan, settings: Settings) -> None:
-        self.plan = plan
+    def __init__(self, plan: FloorPlan | FreeSpace, settings: Settings) -> None:
+        self.space = space = plan if isinstance(plan, FreeSpace) else plan.space
         self.settings = settings
-        low_x, low_y, high_x, high_y = plan.free.bounds
+        low_x, low_y, high_x, high_y = space.free.bounds
         width, depth = high_x - low_x, high_y - low_y
         longer = max(width, depth)
         spacing = longer / _VOLUMES
         if settings.seed:
-            spacing = math.sqrt(width * depth * _CORNERS / max(_polygons.protruding(plan.free), 1))
+            spacing = math.sqrt(width * depth * _CORNERS / max(_polygons.protruding(space.free), 1))
         self.spacing = min(settings.spacing or spacing, longer)
         self.step = settings.step or min(longer / _UNITS, self.spacing / 2.0)
-        self.gap = plan.resolution * _GAP
-        self.walls = wall_bins(plan.free)
+        self.gap = space.resolution * _GAP
+        self.walls = wall_bins(space.free)
         self.regions = _new_regions(self.walls, 256, 4096)
         self._open, self._searched = np.empty(0, np.int64), 0
 
@@ -112,7 +114,7 @@ class Growth:
 
     def plant_grid(self) -> None:
         """The initial seeding state: unit squares on a grid, and one in each part of the free space without any."""
-        seeds = grid_seeds(self.plan, self.spacing, self.step)
+        seeds = grid_seeds(self.space.free, self.spacing, self.step)
         self._grow_all(seeds)
 
     def fill(self) -> None:
@@ -137,7 +139,7 @@ class Growth:
         """The regions as polygons with common corners."""
         regions = self.regions
         rings = [regions.corners[k, : regions.counts[k]].copy() for k in range(self.count) if regions.counts[k] >= 3]
-        return joined(self.walls.ends[:, :2], rings, self.gap * 16.0, self.plan.resolution)
+        return joined(self.walls.ends[:, :2], rings, self.gap * 16.0, self.space.resolution)
 
     def _grow_all(self, seeds: NDArray[np.float64]) -> None:
         first = self.count
@@ -163,7 +165,7 @@ class Growth:
     def _open_space(self) -> NDArray[np.float64]:
         """Seeds in the open space beside regions that are new, or had some at the last call: none opens up later."""
         numbers = np.concatenate([self._open, np.arange(self._searched, self.count)])
-        least = self.plan.resolution if self.settings.follow else self.step
+        least = self.space.resolution if self.settings.follow else self.step
         room = 256
         while True:
             covers, seeds = np.empty((room, 2)), np.empty((4 * room, 5))
@@ -182,13 +184,13 @@ class Growth:
 
     def _left_over(self) -> NDArray[np.float64]:
         """Seeds in what is uncovered although no side is open: places behind gaps that are narrower than a seed."""
-        total = self.plan.area
+        total = self.space.area
         if not self.settings.follow or self._covered() >= total * (1.0 - _ENOUGH):
             return np.empty((0, 4))
         taken = shapely.union_all([shapely.Polygon(ring) for ring in self.pieces().rings()])
         rest = [
             part
-            for part in shapely.get_parts(shapely.difference(self.plan.free, taken))
+            for part in shapely.get_parts(shapely.difference(self.space.free, taken))
             if part.geom_type == "Polygon" and part.area > _ENOUGH * total
         ]
         return inner_squares(rest, self.step)
@@ -246,9 +248,8 @@ def _new_regions(walls: _bound_kernels.Walls, room: int, links: int) -> _bound_k
     )
 
 
-def grid_seeds(plan: FloorPlan, spacing: float, step: float) -> NDArray[np.float64]:
+def grid_seeds(free: MultiPolygon, spacing: float, step: float) -> NDArray[np.float64]:
     """Unit squares on a grid that lie in the free space, and the largest that fits in each part without one."""
-    free = plan.free
     low_x, low_y, high_x, high_y = free.bounds
     columns, rows = max(1, math.ceil((high_x - low_x) / spacing)), max(1, math.ceil((high_y - low_y) / spacing))
     x, y = np.meshgrid(

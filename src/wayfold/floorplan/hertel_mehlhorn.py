@@ -9,6 +9,8 @@ import shapely
 from shapely import Polygon
 
 from wayfold.floorplan._combine import Pieces, combine
+from wayfold.floorplan._polygons import moved
+from wayfold.geometry.frame import Frame
 
 
 def cut(free: Any, resolution: float, *, join: bool = True) -> Pieces:
@@ -33,5 +35,6 @@ def cut(free: Any, resolution: float, *, join: bool = True) -> Pieces:
 
 def convex_parts(polygon: Polygon) -> list[Polygon]:
     """A polygon cut into convex ones."""
-    size = float(np.abs(polygon.bounds).max())
-    return [Polygon(ring) for ring in cut(polygon, size * 1e-12).rings()]
+    frame = Frame.of(shapely.get_coordinates(polygon))
+    local = moved(polygon, (-frame.origin[0], -frame.origin[1]))
+    return [Polygon(frame.world(ring)) for ring in cut(local, frame.rounding).rings()]

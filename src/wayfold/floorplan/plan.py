@@ -16,6 +16,7 @@ from shapely import MultiPolygon, Polygon
 from wayfold import _check, formats
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _polygons
+from wayfold.geometry.frame import Frame
 
 if TYPE_CHECKING:
     from wayfold.agent import Agent
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from wayfold.geometry import Mesh
 
 METHODS = ("deaccon", "space-filling", "hertel-mehlhorn")
-_PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan's size
+_PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan's extent
 
 
 class FloorPlan:
@@ -45,7 +46,8 @@ class FloorPlan:
 
     Notes
     -----
-    Coordinates of the free space are rounded to a power of two of about 1.5e-11 of the plan's largest coordinate
+    Inside, coordinates are relative to a local origin (`frame`), so that it makes no difference where a plan lies.
+    Those of the free space are rounded to a power of two of about 1.5e-11 of the longer side of the boundary's box
     (`resolution`); whole numbers and cell corners stay as they are. Instances are not changed: `with_obstacle` and
     `without_obstacle` give new plans.
     """
@@ -58,28 +60,42 @@ class FloorPlan:
         self.height = _check.number(height, "height")
 
     @cached_property
+    def frame(self) -> Frame:
+        """The local origin and the extent of the plan."""
+        return Frame.of(shapely.get_coordinates(self.boundary))
+
+    @cached_property
     def resolution(self) -> float:
         """The grid that coordinates of the free space lie on, metres."""
-        low_x, low_y, high_x, high_y = self.boundary.bounds
-        largest = max(abs(low_x), abs(low_y), abs(high_x), abs(high_y))
-        return 2.0 ** (math.frexp(largest)[1] - _PRECISION)
+        return float(2.0 ** (math.frexp(self.frame.extent)[1] - _PRECISION))
+
+    @cached_property
+    def space(self) -> _polygons.FreeSpace:
+        """The free space relative to the origin of `frame`."""
+        return self.space_in(self.frame)
+
+    def space_in(self, frame: Frame) -> _polygons.FreeSpace:
+        """The free space relative to the origin of a frame, which may be that of a larger world."""
+        origin = -frame.origin[0], -frame.origin[1]
+        boundary, *obstacles = (_polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
+        solid = shapely.union_all(obstacles, grid_size=self.resolution)
+        free = shapely.difference(boundary, solid, grid_size=self.resolution)
+        return _polygons.FreeSpace(_polygons.clean(free, self.resolution), self.resolution)
 
     @cached_property
     def free(self) -> MultiPolygon:
         """The free space; its parts are the places that cannot reach each other."""
-        solid = shapely.union_all(self.obstacles, grid_size=self.resolution)
-        free = shapely.difference(self.boundary, solid, grid_size=self.resolution)
-        return _polygons.clean(free, self.resolution)
+        return _polygons.moved(self.space.free, self.frame.origin[:2])
 
     @property
     def area(self) -> float:
         """Area of the free space, square metres."""
-        return float(self.free.area)
+        return self.space.area
 
     @property
     def is_axis_aligned(self) -> bool:
         """Whether every wall runs along x or y: the paper's base case."""
-        ends, _, _ = _polygons.walls(self.free)
+        ends, _, _ = _polygons.walls(self.space.free)
         return bool(((ends[:, 0] == ends[:, 2]) | (ends[:, 1] == ends[:, 3])).all())
 
     @cached_property
@@ -97,9 +113,9 @@ class FloorPlan:
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Whether each point, (q, 2) or (q, 3), lies in the free space or on its border."""
-        array = _check.points3(points)
-        shapely.prepare(self.free)
-        return np.asarray(shapely.intersects_xy(self.free, array[:, 0], array[:, 1]))
+        array = self.frame.local(_check.points3(points))
+        shapely.prepare(self.space.free)
+        return np.asarray(shapely.intersects_xy(self.space.free, array[:, 0], array[:, 1]))
 
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
         """Cut the free space into convex regions.

@@ -115,14 +115,18 @@ class Building:
         """Cut all floors and transition areas into convex regions with one navigation graph."""
         if method not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-        levels = [_build.level(plan, method, options) for plan in self.floors]
+        frame = _build.frame_of([*self.floors, *(transition.plan for transition in self.transitions)])
+        levels = [_build.level(plan, frame, method, options) for plan in self.floors]
         passages = []
         for transition in self.transitions:
-            level = _build.level(transition.plan, method, options, is_floor=False, ground=transition.ground)
+            level = _build.level(transition.plan, frame, method, options, is_floor=False, ground=transition.ground)
             here = len(levels)
-            passages += [_build.Passage(floor, here, transition.mouths.get(floor)) for floor in transition.floors]
+            for floor in transition.floors:
+                mouth = transition.mouths.get(floor)
+                local = None if mouth is None else frame.local(mouth.reshape(-1, 2)).reshape(-1, 4)
+                passages.append(_build.Passage(floor, here, local))
             levels.append(level)
-        return Decomposition(levels, method, options, passages=passages, slack=self.slack)
+        return Decomposition(levels, frame, method, options, passages=passages, slack=self.slack)
 
     def __repr__(self) -> str:
         return f"<Building: {len(self.floors)} floors, {len(self.transitions)} transitions>"

@@ -1,0 +1,197 @@
+"""The same plan moved, turned, mirrored, scaled, reordered or drawn with more corners gives the same answers."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shapely import affinity
+
+import wayfold
+from tests import naive_floorplan as naive
+from tests.floorplan.test_decompose import make, worlds
+from wayfold import samples
+from wayfold.floorplan import METHODS, FloorPlan
+
+pytestmark = pytest.mark.kernels
+
+FULL = ("deaccon", "hertel-mehlhorn")  # the methods that leave nothing uncovered
+
+
+def turned(angle, scale=1.0, offset=(0.0, 0.0), mirrored=False):
+    """A map of the plane, as shapely takes it: turned about the middle of the random plans, scaled, then moved."""
+    c, s = np.cos(angle) * scale, np.sin(angle) * scale
+    m = -1.0 if mirrored else 1.0
+    a, b, d, e = c * m, -s, s * m, c
+    return [a, b, d, e, offset[0] - a * 50 - b * 50, offset[1] - d * 50 - e * 50]
+
+
+def mapped(matrix, boundary, obstacles, points):
+    """A plan and points under a map of the plane."""
+    a, b, d, e, x, y = matrix
+    moved = points @ np.array([[a, d], [b, e]]) + (x, y)
+    return affinity.affine_transform(boundary, matrix), [affinity.affine_transform(o, matrix) for o in obstacles], moved
+
+
+def free_points(boundary, obstacles, seed, margin, count=8):
+    """Random points that are clear of every wall, so that they are free in every image of the plan."""
+    free = naive.free_space(boundary, obstacles)
+    points = np.random.default_rng(seed).uniform(0, 100, (6 * count, 2))
+    away = shapely.distance(free.boundary, shapely.points(points))
+    return points[shapely.intersects(free, shapely.points(points)) & (away > margin)][:count]
+
+
+def lengths(boundary, obstacles, points, method, **options):
+    """Lengths of the paths from each point to the next, infinite where there is none; ordinary and exact ones."""
+    cut = FloorPlan(boundary, obstacles).decompose(method, **options)
+    ordinary, exact = (cut.paths(points[:-1], points[1:], optimal=optimal) for optimal in (False, True))
+    return np.array([path.length for path in ordinary]), np.array([path.length for path in exact])
+
+
+def check_same(before, after, scale, tolerance):
+    """Exact lengths are those of the plain plan, times the scale; ordinary ones exist where those do."""
+    np.testing.assert_array_equal(np.isfinite(after[0]), np.isfinite(before[1]))
+    np.testing.assert_allclose(after[1] / scale, before[1], atol=tolerance)
+    assert (after[1] <= after[0] * (1 + 1e-9)).all()
+
+
+transforms = st.builds(
+    turned,
+    st.floats(0.0, 2 * np.pi),
+    st.sampled_from([1e-3, 0.1, 1.0, 7.3, 1e3]),
+    st.sampled_from([(0.0, 0.0), (390000.0, 5820000.0), (1e7, -1e7), (-1e7, 3.3)]),
+    st.booleans(),
+)
+
+
+def steps(matrix):
+    """The scale of a map, and how far apart the numbers are where it leads to, relative to the scale."""
+    scale = float(np.hypot(matrix[0], matrix[2]))
+    return scale, float(np.spacing(max(abs(matrix[4]), abs(matrix[5])))) / scale
+
+
+@settings(max_examples=25)
+@given(worlds, transforms, st.sampled_from(FULL))
+def test_a_plan_moved_turned_mirrored_and_scaled_has_the_same_paths(world, matrix, method):
+    scale, ulp = steps(matrix)
+    if ulp > 1e-7:  # a tenth of a metre at 1e7 m: the numbers themselves do not hold the plan
+        matrix, ulp = [*matrix[:4], 0.0, 0.0], 0.0
+    boundary, obstacles = make(world)
+    points = free_points(boundary, obstacles, world[0], 1e-3)
+    if len(points) < 2:
+        return
+    before = lengths(boundary, obstacles, points, method)
+    after = lengths(*mapped(matrix, boundary, obstacles, points), method)
+    check_same(before, after, scale, 1e-6 + 100 * ulp)
+
+
+@settings(max_examples=25)
+@given(worlds, st.sampled_from(FULL), st.sampled_from([0.0, 1e-13, 1e-11]))
+def test_more_corners_on_the_walls_and_another_order_change_no_path(world, method, noise):
+    boundary, obstacles = make(world)
+    points = free_points(boundary, obstacles, world[0], 1e-3)
+    if len(points) < 2:
+        return
+    rng = np.random.default_rng(world[0])
+
+    def redrawn(shape):
+        """The polygon begun at another corner, with corners beside its corners and in the middle of its walls."""
+        rings = []
+        for ring in (shape.exterior, *shape.interiors):
+            corners = shapely.get_coordinates(ring)[:-1]
+            corners = np.roll(corners, -int(rng.integers(len(corners))), axis=0)
+            after = np.roll(corners, -1, axis=0)
+            part = np.array([0.0, 1e-9, 0.3, 0.5, 1.0 - 1e-9])[:, None, None]
+            more = corners + part * (after - corners)
+            more[1:] += rng.uniform(-noise, noise, more[1:].shape)
+            ring = more.transpose(1, 0, 2).reshape(-1, 2)
+            rings.append(ring[::-1] if rng.random() < 0.5 else ring)
+        drawn = shapely.Polygon(rings[0], rings[1:])
+        return drawn if drawn.is_valid else shape
+
+    order = rng.permutation(len(obstacles))
+    before = lengths(boundary, obstacles, points, method)
+    after = lengths(boundary, [redrawn(obstacles[k]) for k in order], points, method)
+    # Corners that are a micrometre off move the walls by as much, and may open or close what only touches.
+    if noise <= 1e-9 or np.array_equal(np.isfinite(after[1]), np.isfinite(before[1])):
+        check_same(before, after, 1.0, 1e-6)
+
+
+@pytest.mark.parametrize("offset", [(390000, 5820000), (390000.3, 5820000.7), (1e7, -1e7)])
+@pytest.mark.parametrize("method", METHODS)
+def test_an_office_in_metres_of_a_national_grid_keeps_its_gateways_and_its_paths(offset, method):
+    office = samples.rooms(2)
+    plain = FloorPlan(office.boundary, office.obstacles).decompose(method)
+    far = FloorPlan(
+        affinity.translate(office.boundary, *offset), [affinity.translate(o, *offset) for o in office.obstacles]
+    ).decompose(method)
+    assert far.num_regions == plain.num_regions
+    assert len(far.gateways) == len(plain.gateways)
+    assert far.plan.resolution == plain.plan.resolution
+    assert far.epsilon == plain.epsilon
+    np.testing.assert_allclose(far.corners - offset, plain.corners, atol=1e-8)
+    np.testing.assert_allclose(far.gateways.segments - (*offset, *offset), plain.gateways.segments, atol=1e-8)
+    goals = plain.centres[::7, :2]
+    starts = np.tile(goals[0], (len(goals), 1))
+    for options in ({}, {"optimal": True}, {"smooth": False}):
+        here, there = plain.paths(starts, goals, **options), far.paths(starts + offset, goals + offset, **options)
+        for one, other, goal in zip(here, there, goals + offset, strict=True):
+            assert one.length == pytest.approx(other.length, abs=1e-7)
+            if other:
+                np.testing.assert_array_equal(other.points[-1, :2], goal)  # as it came
+    assert far.locate(goals + offset).tolist() == plain.locate(goals).tolist()
+    np.testing.assert_array_equal(far.collides(goals + offset, 0.3), plain.collides(goals, 0.3))
+    np.testing.assert_array_equal(far.plan.contains(goals + offset), plain.plan.contains(goals))
+    for cut, places in ((plain, goals), (far, goals + offset)):
+        cut.information.attach(places)
+    assert far.information.visible_at(goals[3] + offset) == plain.information.visible_at(goals[3])
+
+
+def test_a_plan_far_away_is_changed_saved_and_loaded_like_one_at_the_origin(tmp_path):
+    offset = np.array([390000.0, 5820000.0])
+    crate = shapely.box(20, 10, 21, 11)
+    office = samples.rooms(2)
+    cuts = []
+    for x, y in ((0.0, 0.0), offset):
+        moved = [affinity.translate(shape, x, y) for shape in (office.boundary, *office.obstacles)]
+        cut = FloorPlan(moved[0], moved[1:]).decompose()
+        new = cut.add_obstacle(affinity.translate(crate, x, y))
+        cut.save(tmp_path / "cut.wayfold")
+        again = wayfold.load(tmp_path / "cut.wayfold")
+        np.testing.assert_array_equal(again.corners, cut.corners)
+        np.testing.assert_array_equal(again.gateways.segments, cut.gateways.segments)
+        cuts.append((new, again))
+    assert cuts[0][0] == cuts[1][0]
+    np.testing.assert_allclose(cuts[0][1].corners + offset, cuts[1][1].corners, rtol=0, atol=1e-8)
+    for _, cut in cuts:
+        cut.remove_obstacle(len(office.obstacles))
+    assert len(cuts[0][1].gateways) == len(cuts[1][1].gateways)
+
+
+@pytest.mark.parametrize(("origin", "size"), [((13.3777, 52.5163), 1e-3), ((390000.0, 5820000.0), 80.0)])
+def test_geojson_in_degrees_and_in_metres_of_a_grid_keeps_its_rooms(tmp_path, origin, size):
+    office = samples.rooms(3)
+    plain = FloorPlan(office.boundary, office.obstacles)
+    width = office.boundary.bounds[2] - office.boundary.bounds[0]
+    matrix = [size / width, 0.0, 0.0, size / width, *origin]
+    shapes = [affinity.affine_transform(shape, matrix) for shape in (office.boundary, *office.obstacles)]
+    roles = ["boundary"] + ["wall"] * len(office.obstacles)
+    features = [
+        {"type": "Feature", "properties": {"role": role}, "geometry": shapely.geometry.mapping(shape)}
+        for role, shape in zip(roles, shapes, strict=True)
+    ]
+    file = tmp_path / "plan.geojson"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    plan = FloorPlan.from_geojson(file)
+    assert plan.area == pytest.approx(plain.area * (size / width) ** 2)
+    cut, same = plan.decompose(), plain.decompose()
+    goals = same.centres[::9, :2]
+    moved = goals * size / width + origin
+    found = cut.paths(np.tile(moved[0], (len(moved), 1)), moved, optimal=True)
+    known = same.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=True)
+    for one, other in zip(found, known, strict=True):
+        assert one.length == pytest.approx(other.length * size / width, rel=1e-6)
