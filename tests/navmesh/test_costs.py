@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive_navcost as naive
-from tests.navmesh.strategies import polygon_meshes
+from tests.draws import seeds
+from tests.navmesh.strategies import grid_polygons, polygon_meshes, triangle_polygons
 from wayfold import NavMesh
 from wayfold.errors import OffMapError
+from wayfold.navmesh.weighted import lower_bound
 
 pytestmark = pytest.mark.kernels
 
@@ -136,3 +138,98 @@ def test_a_walk_up_a_winding_stair_counts_the_steps_that_it_is_on():
         assert path.cost <= 3 + 15 + 1e-9
         if not optimal:
             assert path.cost == pytest.approx(18)
+
+
+def weighted_mesh(world, kinds=8):
+    """A mesh of up to 8 kinds, costs of a tenth to ten, and the oracle's rings and rates."""
+    vertices, polygons, rng = world
+    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, kinds + 1, len(polygons)))
+    costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in range(1, kinds + 1)}
+    if rng.random() < 0.3:
+        costs[kinds] = math.inf
+    return navmesh, costs, rings_of(navmesh), rates_of(navmesh, costs)
+
+
+def check_against_points(world, count, one_way):
+    """An optimal path against the cheapest walk over dense points of borders, its bound, and the quick path."""
+    navmesh, costs, rings, rates = weighted_mesh(world)
+    rng = world[2]
+    links = []
+    for _ in range(count):
+        tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
+        price = float(rng.uniform(0, 3))
+        navmesh.add_link(tail, head, cost=price, one_way=one_way)
+        ends = [(tail[:2], int(navmesh.locate(tail))), (head[:2], int(navmesh.locate(head)))]
+        for (a, first), (b, last) in (ends, ends[::-1])[: 1 if one_way else 2]:
+            if math.isfinite(rates[first]) and math.isfinite(rates[last]):
+                links.append((a, first, b, last, price))
+    for _ in range(3):
+        a, b = any_place(navmesh, rng), any_place(navmesh, rng)
+        try:
+            path, quick = (navmesh.path(a, b, costs=costs, optimal=optimal) for optimal in (True, False))
+        except OffMapError:
+            continue
+        first, last = (int(navmesh.locate(point)) for point in (a, b))
+        if math.isinf(rates[first]) or math.isinf(rates[last]):
+            continue
+        best = naive.cheapest_walk(rings, rates, a[:2], first, b[:2], last, links)
+        assert path.found == quick.found == math.isfinite(best)
+        if not path.found:
+            continue
+        assert path.cost <= min(1.05 * best, quick.cost) * (1 + 1e-9) + 1e-9
+        jumps = [(tail.tolist(), head.tolist(), price) for tail, _, head, _, price in links]
+        assert path.cost == pytest.approx(walked(navmesh, costs, path.points, jumps), rel=1e-7, abs=1e-7)
+        assert path.lower_bound <= path.cost
+        # The bound itself knows nothing of any path.
+        state = navmesh._now.state
+        bound = lower_bound(state, first, last, *navmesh.project([a, b]), state.rates(costs), math.inf)
+        assert bound <= path.cost * (1 + 1e-9)
+        np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
+
+
+@settings(max_examples=30)
+@given(polygon_meshes(), st.integers(0, 2), st.booleans())
+def test_an_optimal_path_is_as_cheap_as_the_cheapest_walk_over_dense_points(world, count, one_way):
+    check_against_points(world, count, one_way)
+
+
+@pytest.mark.long
+@settings(max_examples=400)
+@given(polygon_meshes(), st.integers(0, 2), st.booleans())
+def test_optimal_paths_are_as_cheap_as_the_cheapest_walks_over_dense_points_on_many_meshes(world, count, one_way):
+    check_against_points(world, count, one_way)
+
+
+def excesses(seed, count):
+    """Cost of optimal paths over that of the cheapest walks over dense points, and of their bounds over it."""
+    over, under = [], []
+    rng = np.random.default_rng(seed)
+    while len(over) < count:
+        make = (grid_polygons, triangle_polygons)[rng.integers(2)]
+        navmesh, costs, rings, rates = weighted_mesh((*make(rng, closed=0.1), rng))
+        for _ in range(3):
+            a, b = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
+            path = navmesh.path(a, b, costs=costs)
+            if path and len(path.nodes) > 1:
+                ends = a[:2], int(navmesh.locate(a)), b[:2], int(navmesh.locate(b))
+                best = naive.cheapest_walk(rings, rates, *ends, count=48)
+                over.append(path.cost / best)
+                under.append(path.lower_bound / best)
+    return np.array(over), np.array(under)
+
+
+@seeds(1)
+def test_optimal_paths_are_near_the_cheapest_and_so_are_their_bounds(seed):
+    over, under = excesses(seed, 30)
+    assert np.median(over) <= 1.001
+    assert over.max() <= 1.05
+    assert np.median(under) >= 0.85
+
+
+@pytest.mark.long
+@seeds(1)
+def test_99_of_100_optimal_paths_are_within_a_hundredth_of_the_cheapest(seed):
+    over, _ = excesses(seed + 1, 1000)
+    assert np.median(over) <= 1.0001
+    assert np.quantile(over, 0.99) <= 1.01
+    assert over.max() <= 1.1

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import threading
 import warnings
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wayfold
+from tests import naive_navcost
 from tests.navmesh.strategies import box, floor, mesh_of, polygon_meshes, rooms
 from wayfold import Agent, Mesh, NavMesh, Status
 from wayfold.errors import EditError, FormatError, GeometryError, OffMapError, ParameterError
@@ -190,26 +190,23 @@ def test_kinds_of_area_cost_what_the_agent_says():
     assert 1 not in dear.nodes
     assert navmesh.path((2, 2), (10, 2), costs={1: 2.0, 2: 2.0, 3: 2.0}).cost == pytest.approx(16)
     assert navmesh.path((2, 2), (6, 2), costs={2: math.inf}).status is Status.UNREACHABLE
-    cheap = navmesh.path((2, 2), (10, 2), costs={2: 1.5})
-    assert cheap.cost == pytest.approx(2 + 4 * 1.5 + 2)
+    assert navmesh.path((2, 2), (10, 2), costs={2: 1.5}, optimal=False).cost == pytest.approx(2 + 4 * 1.5 + 2)
+    assert navmesh.path((2, 2), (10, 2), costs={2: 1.5}).cost == pytest.approx(2 * math.sqrt(8) + 4)
+    assert navmesh.path((2, 2), (10, 2), costs={2: 1.3}).cost == pytest.approx(2 + 4 * 1.3 + 2)
     for wrong in ({300: 1.0}, {1: 0.0}, {1: -1.0}):
         with pytest.raises(ParameterError, match="cost"):
             navmesh.path((2, 2), (10, 2), costs=wrong)
 
 
-def test_weighted_ground_is_searched_by_corridor_and_costs_what_each_metre_of_its_path_costs():
+def test_a_path_over_weighted_ground_costs_what_each_metre_of_it_costs():
     navmesh = strip(kinds=[1, 2, 1, 3])
     for start, goal in (((2, 2), (10, 3)), ((1, 5), (11, 1)), ((0.5, 0.5), (6, 3))):
         for costs in ({2: 1.5}, {2: 3.0, 3: 2.0}, {1: 4.0, 3: 1.1}):
             path = navmesh.path(start, goal, costs=costs)
-            assert path.cost == pytest.approx(navmesh.path(start, goal, costs=costs, optimal=False).cost)
-            # The same, summed over a thousand small steps along the path.
-            total = 0.0
-            for a, b in pairwise(path.points):
-                steps = a + np.linspace(0.0005, 0.9995, 1000)[:, None] * (b - a)
-                rates = np.array([{**dict.fromkeys(range(4), 1.0), **costs}[k] for k in range(4)])
-                total += rates[navmesh.kinds[navmesh.locate(steps)]].mean() * math.dist(a, b)
-            assert path.cost == pytest.approx(total, rel=2e-3)
+            assert path.cost <= navmesh.path(start, goal, costs=costs, optimal=False).cost * (1 + 1e-12)
+            rings = [[tuple(navmesh.vertices[v, :2]) for v in ring] for ring in navmesh.polygons]
+            rates = [costs.get(int(kind), 1.0) for kind in navmesh.kinds]
+            assert path.cost == pytest.approx(naive_navcost.walk_cost(rings, rates, path.points[:, :2]))
     # Over a link nothing is walked: its own cost counts.
     apart = NavMesh.from_polygons(
         [(0, 0), (4, 0), (4, 4), (0, 4), (10, 0), (14, 0), (14, 4), (10, 4)], [[0, 1, 2, 3], [4, 5, 6, 7]], kinds=[1, 2]

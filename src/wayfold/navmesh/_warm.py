@@ -27,7 +27,7 @@ def warm() -> None:
     whole = navmesh._now
     bent = np.array([start, (1.6, 1.5, 0.0), goal])
     straightened(whole, whole.state.rates(None), Path(Status.FOUND, bent, cost=1.0))
-    navmesh.path(start, goal, costs={1: 2.0})
+    _ = navmesh.path(start, goal, costs={1: 2.0}).lower_bound
     navmesh.random_points(2)
     navmesh.graph.components()
     navmesh.locate([start, goal])

@@ -29,6 +29,7 @@ from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
 from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.tiles import check_bounds
+from wayfold.navmesh.weighted import cheapest
 from wayfold.navmesh.zones import Zone, check_zones
 from wayfold.path import Path, Status
 
@@ -259,12 +260,13 @@ class NavMesh(Places):
         start, goal : (x, y) or (x, y, z)
             Points on the mesh, within the tolerances of `locate`.
         optimal : bool
-            Search the shortest path on the mesh itself, which is exact. Otherwise search a corridor of polygons through
-            portal middles and pull a string through it (funnel): faster in large worlds, seldom the shortest.
+            Search the shortest path on the mesh itself, which is exact; where open kinds that occur cost differently,
+            a path that bends at their borders and runs along them, seldom dearer than the cheapest by a thousandth,
+            with the bound in `Path.lower_bound`. Otherwise search a corridor of polygons through portal middles and
+            pull a string through it (funnel): faster in large worlds, seldom the shortest, and straight over borders.
         costs : mapping of kind to cost of a metre, optional
-            Above 0; infinite closes a kind of area; 1 for kinds that are not named. Where open kinds that occur cost
-            differently the corridor search is used, whatever `optimal` says: it weighs every kind on the way, but its
-            path is straight where the cheapest one would bend at the border of two kinds. `Terrain` bounds that error.
+            Above 0; infinite closes a kind of area; 1 for kinds that are not named. Along a border the cheaper side
+            counts.
         budget : int, >= 1, optional
             Expand at most this many search nodes.
 
@@ -272,7 +274,8 @@ class NavMesh(Places):
         -------
         Path
             `points` are start, corners and goal, on the surface; `nodes` are the polygons on the way; `cost` is the
-            length seen from above, times the cost of a metre. Goals in another component are answered without search.
+            integral of the cost of a metre along the points, seen from above, and what links cost. Goals in another
+            component are answered without search. `lower_bound` is told with `optimal`, None without.
         """
         now = self._now
         state = now.state
@@ -284,10 +287,12 @@ class NavMesh(Places):
             return Path(Status.UNREACHABLE)
         if first == last and rates.even and not len(state.links.costs):
             return queries.same_polygon(first, places[0], places[1], rates.lowest)
-        search = queries.shortest if optimal and rates.even else queries.corridor
+        search = (queries.shortest if rates.even else cheapest) if optimal else queries.corridor
         path = search(state, first, last, places[0], places[1], rates, limit)
         if rates.even:
             path._smoother = partial(straightened, now, rates)
+            if optimal and path.found:
+                path._lower_bound = path.cost
         return path
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:

@@ -31,7 +31,8 @@ def link_scale(state: State, rate: float) -> float:
 def same_polygon(polygon: int, start: Point, goal: Point, rate: float) -> Path:
     """Within one convex polygon the straight line is the shortest path."""
     cost = rate * float(np.hypot(*(goal[:2] - start[:2])))
-    return Path(Status.FOUND, np.array([start, goal]), nodes=np.array([polygon], np.int32), cost=cost)
+    nodes = np.array([polygon], np.int32)
+    return Path(Status.FOUND, np.array([start, goal]), nodes=nodes, cost=cost, lower_bound=cost)
 
 
 def corridor(state: State, first: int, last: int, start: Point, goal: Point, rates: Rates, budget: int) -> Path:

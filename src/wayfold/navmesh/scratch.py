@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from wayfold.graph._kernels import SearchState
 from wayfold.graph.workspace import Workspaces
 from wayfold.navmesh._interval_kernels import Heap, Pool, Roots
+from wayfold.navmesh._weighted_kernels import Region
 
 _FIRST_POOL = 4096  # search nodes
 Borrowed = tuple[Pool, Heap, Roots]
@@ -63,3 +67,46 @@ def _pool(capacity: int) -> tuple[Pool, Heap]:
         np.empty(capacity, np.uint8),
     )
     return pool, Heap(np.empty(capacity), *(np.empty(capacity, np.int32) for _ in range(3)))
+
+
+class Room(NamedTuple):
+    """Scratch of one query where costs differ."""
+
+    region: Region
+    state: SearchState
+    places: NDArray[np.float64]
+    via: NDArray[np.int32]
+
+
+class Rooms:
+    """A pool of scratch for one mesh."""
+
+    def __init__(self, polygons: int, portals: int) -> None:
+        self._polygons, self._portals = polygons, portals
+        self._free: deque[Room] = deque()  # append and pop are atomic
+
+    def take(self) -> Room:
+        """Scratch that nobody else uses; hand it back with `give`."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            region = Region(
+                np.zeros(self._polygons, np.uint8),
+                np.empty(self._polygons, np.int32),
+                np.full(self._portals, -1, np.int32),
+                np.empty(self._portals, np.int32),
+            )
+            return Room(region, *search_room(1024))
+
+    def give(self, room: Room) -> None:
+        """Return scratch for reuse."""
+        self._free.append(room)
+
+
+def search_room(nodes: int) -> tuple[SearchState, NDArray[np.float64], NDArray[np.int32]]:
+    """Scratch for a search over so many nodes: 42 bytes each."""
+    state = SearchState(
+        np.empty(nodes), np.empty(nodes, np.int32), np.zeros(nodes, np.uint16), np.empty(nodes, np.int32),
+        np.empty(nodes), np.empty(nodes, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+    return state, np.empty((nodes, 2)), np.empty(nodes, np.int32)

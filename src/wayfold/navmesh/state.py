@@ -19,7 +19,7 @@ from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh._plane_kernels import Plane
 from wayfold.navmesh.layout import Layout
-from wayfold.navmesh.scratch import Scratch
+from wayfold.navmesh.scratch import Rooms, Scratch
 
 
 class Rates:
@@ -148,6 +148,11 @@ class State:
         roots = len(self.ground.vertices) + len(self.links.costs)
         before = self._before
         return before if before is not None and before.fits(nodes, roots) else Scratch(nodes, roots)
+
+    @cached_property
+    def rooms(self) -> Rooms:
+        """Memory of searches where costs differ."""
+        return Rooms(self.num_polygons, len(self.layout.portals.edges))
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""

@@ -168,8 +168,11 @@ class WalkingPlanner(Planner):
         path.expanded = nodes.expanded
         path.timings = nodes.timings
         path._smoother = now.smoother
-        # Where costs differ there is no exact search, only another approximation: the better one of the two.
-        return path if best is None or path.cost < best.cost else best
+        if best is None:
+            return path
+        # Where costs differ the exact search may miss a corridor by a hair: the better one of the two.
+        path._lower_bound = best._lower_bound
+        return path if path.cost < best.cost else best
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         now = self._now

@@ -1,0 +1,374 @@
+# mypy: ignore-errors
+"""Cheapest paths where kinds of area cost differently: a search over points of portals, and the optimum around it.
+
+A path is a sequence of crossings, points of portals. The search takes them from a few points of each chosen portal, its
+ends among them, and also walks along portals, on the cheaper side. Then the crossings that it found move to where the
+path is cheapest (`geometry._chain_kernels`), and those that a straight walk can do without are left out.
+
+Nodes of the search: point j of the n-th chosen portal is n * m + j, then come the start, the goal, and the links.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wayfold._jit import helper, inline, kernel
+from wayfold.geometry._chain_kernels import reach, settle
+from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, sift_up
+from wayfold.navmesh._ground_kernels import height_at
+from wayfold.navmesh._price_kernels import price
+
+ALONG = -1  # instead of a polygon: the step leads along a portal
+
+_GAIN = 1e-9  # relative: a straight walk may be dearer by this much than one with more corners
+
+
+class Region(NamedTuple):
+    """The part of a mesh that is searched."""
+
+    inside: np.ndarray  # (p,) uint8, 1 for polygons of the region; all 0 between queries
+    polygons: np.ndarray  # (p,) int32, the polygons of the region, in the order in which they were found
+    local: np.ndarray  # (k,) int32, number of each portal among the chosen ones; all -1 between queries
+    chosen: np.ndarray  # (k,) int32, portals with both sides in the region
+
+
+class Crossings(NamedTuple):
+    """Points of the chosen portals."""
+
+    shares: np.ndarray  # (m,) float64, where they lie on a portal, from 0 to 1
+    places: np.ndarray  # (n m, 2) float64
+    via: np.ndarray  # (nodes,) int32, polygon through which the search reached a node, or ALONG
+
+
+@kernel
+def widen(portals, prices, links, seeds, doors, region):
+    """Grow a region from polygons (open ones) until it has about so many `doors`; returns polygons and portals in it.
+
+    Ring by ring, over links too, so a mesh that is small enough is in it as a whole.
+    """
+    count, used = 0, 0
+    for polygon in seeds:
+        if region.inside[polygon] == 0:
+            region.inside[polygon] = 1
+            region.polygons[count] = polygon
+            count += 1
+            used += portals.rows[polygon + 1] - portals.rows[polygon]
+    at = 0
+    while at < count and used < doors:
+        here = region.polygons[at]
+        at += 1
+        for k in range(portals.rows[here], portals.rows[here + 1]):
+            portal = portals.doors[k]
+            one, two = portals.sides[portal, 0], portals.sides[portal, 1]
+            other = two if one == here else one
+            if region.inside[other] == 0 and prices.rates[prices.kinds[other]] < np.inf:
+                region.inside[other] = 1
+                region.polygons[count] = other
+                count += 1
+                used += portals.rows[other + 1] - portals.rows[other]
+        for link in range(links.offsets[here], links.offsets[here + 1]):
+            other = links.targets[link]
+            if region.inside[other] == 0 and prices.rates[prices.kinds[other]] < np.inf:
+                region.inside[other] = 1
+                region.polygons[count] = other
+                count += 1
+                used += portals.rows[other + 1] - portals.rows[other]
+    chosen = 0
+    for at in range(count):
+        here = region.polygons[at]
+        for k in range(portals.rows[here], portals.rows[here + 1]):
+            portal = portals.doors[k]
+            if (
+                region.local[portal] < 0
+                and region.inside[portals.sides[portal, 0]]
+                and region.inside[portals.sides[portal, 1]]
+            ):
+                region.local[portal] = chosen
+                region.chosen[chosen] = portal
+                chosen += 1
+    return count, chosen
+
+
+@kernel
+def leave(region, count, chosen):
+    """Clear a region for the next query."""
+    for at in range(count):
+        region.inside[region.polygons[at]] = 0
+    for at in range(chosen):
+        region.local[region.chosen[at]] = -1
+
+
+@inline
+def _ends(ground, twins, portals, portal):
+    """Vertices at share 0 and 1 of a portal."""
+    edge = portals.edges[portal]
+    return ground.corners[edge], ground.corners[twins[edge]]
+
+
+@inline
+def _along(portals, prices, portal):
+    """Cost of a metre along a portal: the cheaper side."""
+    one, two = prices.kinds[portals.sides[portal, 0]], prices.kinds[portals.sides[portal, 1]]
+    return min(prices.rates[one], prices.rates[two])
+
+
+@inline
+def _apart(ax, ay, bx, by):
+    return np.sqrt((ax - bx) * (ax - bx) + (ay - by) * (ay - by))
+
+
+@inline
+def _offer(state, clock, size, node, parent, total, ahead, via, polygon):
+    """Offer a way to a node; returns the heap's new size."""
+    if state.stamp[node] > clock:
+        at = state.place[node]
+        if at < 0 or total >= state.cost[node]:
+            return size
+    else:
+        at = size
+        size += 1
+        state.stamp[node] = clock + 1
+    state.cost[node] = total
+    state.parent[node] = parent
+    via[node] = polygon
+    sift_up(state, at, total + ahead, np.int32(node))
+    return size
+
+
+@helper
+def _cross(
+    portals, prices, links, region, crossings, count, state, clock, size, node, own, polygon, x, y, goal, to_x, to_y,
+    scale,
+):  # fmt: skip
+    """Offer all ways from a node at (x, y) through a polygon, but to its `own` portal; returns the heap's new size."""
+    points = crossings.shares.size
+    rate = prices.rates[prices.kinds[polygon]]
+    total = state.cost[node]
+    if polygon == goal:
+        further = total + rate * _apart(x, y, to_x, to_y)
+        size = _offer(state, clock, size, count * points + 1, node, further, 0.0, crossings.via, polygon)
+    for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
+        portal = portals.doors[k]
+        first = region.local[portal]
+        if first < 0 or portal == own:
+            continue
+        for other in range(first * points, first * points + points):
+            px, py = crossings.places[other, 0], crossings.places[other, 1]
+            further = total + rate * _apart(x, y, px, py)
+            if state.stamp[other] > clock and further >= state.cost[other]:
+                continue
+            ahead = scale * _apart(px, py, to_x, to_y)
+            size = _offer(state, clock, size, other, node, further, ahead, crossings.via, polygon)
+    for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
+        if not prices.rates[prices.kinds[links.targets[link]]] < np.inf:
+            continue
+        further = total + rate * _apart(x, y, links.starts[link, 0], links.starts[link, 1]) + links.costs[link]
+        ahead = scale * _apart(links.ends[link, 0], links.ends[link, 1], to_x, to_y)
+        size = _offer(state, clock, size, count * points + 2 + link, node, further, ahead, crossings.via, polygon)
+    return size
+
+
+@kernel
+def search_crossings(
+    ground, twins, portals, prices, links, region, crossings, count, state, start, x, y, goal, to_x, to_y, scale, budget
+):
+    """Cheapest way over points of `count` chosen portals; returns (status, settled nodes).
+
+    `scale` makes the straight distance to the goal a lower bound. `state` needs room for all nodes in its heap.
+    """
+    points = crossings.shares.size
+    for first in range(count):
+        a, b = _ends(ground, twins, portals, region.chosen[first])
+        ax, ay = ground.vertices[a, 0], ground.vertices[a, 1]
+        bx, by = ground.vertices[b, 0], ground.vertices[b, 1]
+        for j in range(points):
+            s = crossings.shares[j]
+            crossings.places[first * points + j, 0] = (1.0 - s) * ax + s * bx
+            crossings.places[first * points + j, 1] = (1.0 - s) * ay + s * by
+    source = count * points
+    clock = begin(state, source)
+    size, settled = 1, 0
+    while size > 0:
+        node = state.nodes[0]
+        size = drop_top(state, size)
+        if node == source + 1:
+            return FOUND, settled
+        if settled >= budget:
+            return BUDGET_EXHAUSTED, settled
+        settled += 1
+        if node == source:
+            size = _cross(
+                portals, prices, links, region, crossings, count, state, clock, size, node, -1, start, x, y, goal,
+                to_x, to_y, scale,
+            )  # fmt: skip
+        elif node > source:
+            link = node - source - 2
+            size = _cross(
+                portals, prices, links, region, crossings, count, state, clock, size, node, -1, links.targets[link],
+                links.ends[link, 0], links.ends[link, 1], goal, to_x, to_y, scale,
+            )  # fmt: skip
+        else:
+            portal = region.chosen[node // points]
+            px, py = crossings.places[node, 0], crossings.places[node, 1]
+            came = crossings.via[node]
+            for side in range(2):
+                polygon = portals.sides[portal, side]
+                if polygon != came:  # back into the polygon that it came through: a straight walk is shorter
+                    size = _cross(
+                        portals, prices, links, region, crossings, count, state, clock, size, node, portal, polygon,
+                        px, py, goal, to_x, to_y, scale,
+                    )  # fmt: skip
+            rate = _along(portals, prices, portal)
+            for other in (node - 1, node + 1):
+                if other >= 0 and other // points == node // points:
+                    qx, qy = crossings.places[other, 0], crossings.places[other, 1]
+                    further = state.cost[node] + rate * _apart(px, py, qx, qy)
+                    ahead = scale * _apart(qx, qy, to_x, to_y)
+                    size = _offer(state, clock, size, other, node, further, ahead, crossings.via, ALONG)
+    return UNREACHABLE, settled
+
+
+class Line(NamedTuple):
+    """A path that is being made; `capacity` points."""
+
+    points: np.ndarray  # (capacity, 3) float64
+    first: np.ndarray  # (capacity,) int32, polygon in which the leg to the next point begins; -1 - link over a link
+    last: np.ndarray  # (capacity,) int32, polygon in which it ends
+    weights: np.ndarray  # (capacity,) float64, cost of a metre of it
+    pair: np.ndarray  # (2, 2) float64, scratch
+
+
+@kernel
+def lay(ground, twins, portals, prices, links, region, crossings, count, trail, start, goal, chain, line, polygons):
+    """Turn a trail of search nodes into a chain, with its legs in `line`; returns the numbers of points and polygons.
+
+    `trail` (t,) int32 leads from the start to the goal; `chain` and `line` have room for two points a node. `polygons`
+    (t + 1,) int32 gets those on the way.
+    """
+    points = crossings.shares.size
+    source = count * points
+    used, passed = 0, 0
+    for at in range(trail.size):
+        node = trail[at]
+        via = crossings.via[node]
+        portal = region.chosen[node // points] if node < source else -1
+        if at > 0:
+            if via == ALONG:
+                rate = _along(portals, prices, portal)
+                beside = portals.sides[portal, 0]
+                if prices.rates[prices.kinds[beside]] > rate:
+                    beside = portals.sides[portal, 1]
+                if crossings.via[trail[at - 1]] == ALONG:
+                    used -= 1  # on along the same portal
+            else:
+                rate, beside = prices.rates[prices.kinds[via]], via
+                if passed == 0 or polygons[passed - 1] != via:
+                    polygons[passed] = via
+                    passed += 1
+            line.first[used - 1], line.last[used - 1], line.weights[used - 1] = beside, beside, rate
+        chain.a[used], chain.b[used], chain.share[used] = -1, -1, 0.0
+        if node < source:
+            chain.a[used], chain.b[used] = _ends(ground, twins, portals, portal)
+            chain.share[used] = crossings.shares[node % points]
+            chain.x[used], chain.y[used] = crossings.places[node, 0], crossings.places[node, 1]
+        elif node == source:
+            chain.x[used], chain.y[used] = start[0], start[1]
+        elif node == source + 1:
+            chain.x[used], chain.y[used] = goal[0], goal[1]
+        else:
+            link = node - source - 2
+            chain.x[used], chain.y[used] = links.starts[link, 0], links.starts[link, 1]
+            line.first[used], line.last[used], line.weights[used] = -1 - link, -1 - link, 0.0
+            used += 1
+            chain.a[used], chain.b[used], chain.share[used] = -1, -1, 0.0
+            chain.x[used], chain.y[used] = links.ends[link, 0], links.ends[link, 1]
+        used += 1
+    for at in range(used):
+        chain.tri[at] = at
+    return used, passed
+
+
+@inline
+def _straight(ground, prices, line, a, b, first, last, front):
+    """Cost of the straight walk from one point of a line to another."""
+    pair = line.pair
+    pair[0, 0], pair[0, 1] = line.points[a, 0], line.points[a, 1]
+    pair[1, 0], pair[1, 1] = line.points[b, 0], line.points[b, 1]
+    return price(ground, prices.kinds, prices.rates, pair, first, last, prices.slack, front)
+
+
+@inline
+def _span(line, a, b):
+    """Distance of two points of a line."""
+    return _apart(line.points[a, 0], line.points[a, 1], line.points[b, 0], line.points[b, 1])
+
+
+@inline
+def _copy_leg(line, source, target):
+    line.first[target], line.last[target] = line.first[source], line.last[source]
+    line.weights[target] = line.weights[source]
+
+
+@kernel
+def refine(ground, prices, links, chain, count, newton, line, start, goal, front):
+    """Move the crossings of a chain to where it is cheapest, and leave out those that a straight walk can do without.
+
+    Returns the number of points in `line` and the cost of walking along them, infinite where one cannot.
+    """
+    settle(ground.vertices, line.weights, chain, newton, 0, count - 1, reach(chain, 0, count - 1), True)
+    points, first, last, weights = line.points, line.first, line.last, line.weights
+    kept = 0
+    for at in range(count):
+        # Points that have become one; the ends of links stay.
+        same = kept > 0 and chain.x[at] == points[kept - 1, 0] and chain.y[at] == points[kept - 1, 1]
+        if same and at < count - 1 and first[kept - 1] >= 0 and first[at] >= 0:
+            _copy_leg(line, at, kept - 1)
+            continue
+        points[kept, 0], points[kept, 1] = chain.x[at], chain.y[at]
+        if at < count - 1:
+            _copy_leg(line, at, kept)
+        kept += 1
+    count = kept
+    kept = 1
+    for at in range(1, count):
+        # A corner goes where the straight walk past it costs no more.
+        points[kept, 0], points[kept, 1] = points[at, 0], points[at, 1]
+        while kept > 1 and first[kept - 1] >= 0 and first[kept - 2] >= 0:
+            legs = weights[kept - 2] * _span(line, kept - 2, kept - 1) + weights[kept - 1] * _span(line, kept - 1, kept)
+            legs *= 1.0 + _GAIN
+            direct = _span(line, kept - 2, kept)
+            if not min(weights[kept - 2], weights[kept - 1]) * direct <= legs:
+                break
+            cost = _straight(ground, prices, line, kept - 2, kept, first[kept - 2], last[kept - 1], front)
+            if not cost <= legs:
+                break
+            last[kept - 2] = last[kept - 1]
+            weights[kept - 2] = cost / direct if direct > 0.0 else 0.0
+            points[kept - 1, 0], points[kept - 1, 1] = points[kept, 0], points[kept, 1]
+            kept -= 1
+        if at < count - 1:
+            _copy_leg(line, at, kept)
+        kept += 1
+    count = kept
+    total = 0.0
+    begin_ = 0
+    for at in range(count):
+        if at == count - 1 or first[at] < 0:
+            if at > begin_:
+                total += price(
+                    ground, prices.kinds, prices.rates, points[begin_ : at + 1], first[begin_], last[at - 1],
+                    prices.slack, front,
+                )  # fmt: skip
+            if at < count - 1:
+                total += links.costs[-1 - first[at]]
+            begin_ = at + 1
+    for at in range(count):
+        if at == 0 or at == count - 1:
+            points[at, 2] = start[2] if at == 0 else goal[2]
+        elif first[at] < 0:
+            points[at, 2] = links.starts[-1 - first[at], 2]
+        elif first[at - 1] < 0:
+            points[at, 2] = links.ends[-1 - first[at - 1], 2]
+        else:
+            points[at, 2] = height_at(ground, first[at], points[at, 0], points[at, 1])
+    return count, total
