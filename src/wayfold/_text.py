@@ -25,6 +25,16 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def place(point: Any) -> str:
+    """Coordinates as errors name them: six digits, or to the millimetre where six digits say less; none for NaN."""
+    return ", ".join(_coordinate(float(value)) for value in np.asarray(point, np.float64) if not np.isnan(value))
+
+
+def _coordinate(value: float) -> str:
+    short = f"{value:g}"
+    return short if abs(float(short) - value) <= 5e-4 else f"{value:.3f}".rstrip("0").rstrip(".")
+
+
 def plain(value: Any) -> Any:
     """A value of plain Python as JSON can hold it: numpy's numbers and arrays turned, infinity and NaN into None."""
     if isinstance(value, dict):

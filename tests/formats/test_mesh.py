@@ -133,6 +133,27 @@ def test_a_saved_mesh_loads_as_it_was(tmp_path, suffix):
     assert list(tmp_path.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("suffix", ["obj", "ply", "stl", "glb"])
+@pytest.mark.parametrize("shift", [(390_000.3, 5_820_000.7, 91.1), (1e7, -1e7, 0.1), (-0.7, 3e6, 2000.5)])
+def test_a_mesh_keeps_its_shape_in_files_wherever_it_lies(tmp_path, suffix, shift):
+    mesh = Mesh(BOX.vertices / 3 + np.array(shift), BOX.triangles)
+    file = tmp_path / f"a.{suffix}"
+    save_mesh(mesh, file)
+    extent = np.ptp(mesh.vertices, axis=0).max()
+    atol = {"obj": 0.0, "ply": 0.0, "stl": 1e-6 * extent, "glb": 2.0**-23 * extent}[suffix]
+    np.testing.assert_allclose(load_mesh(file).corners, mesh.corners, rtol=0, atol=atol)
+
+
+def test_coordinates_written_as_text_are_read_with_every_digit_whatever_type_a_ply_names(tmp_path):
+    for kind in ("float", "float32", "double"):
+        rows = "".join(f"property {kind} {axis}\n" for axis in "xyz")
+        head = f"ply\nformat ascii 1.0\nelement vertex 3\n{rows}element face 1\n"
+        text = head + "property list uchar int vertex_indices\nend_header\n"
+        text += "390000.3 5820000.7 1.5\n390011.1 5820000.3 2.25\n390011.1 5820007.9 3.123456789\n3 0 1 2\n"
+        mesh = load_mesh(write(tmp_path, "a.ply", text.encode()))
+        assert mesh.vertices[2].tolist() == [390011.1, 5820007.9, 3.123456789], kind
+
+
 def test_a_mesh_is_not_written_to_an_unknown_format_or_folder(tmp_path):
     with pytest.raises(ParameterError, match=r"\.fbx"):
         save_mesh(BOX, tmp_path / "a.fbx")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path as File
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import typer
 
+from wayfold._text import place
 from wayfold.agent import CHARACTERS, Agent
 from wayfold.cli._output import print_facts, print_json, print_no_way, print_picture, progress
 from wayfold.errors import GeometryError, OffMapError, ParameterError
@@ -107,7 +107,8 @@ def run(
     if json:
         print_json({**facts, "points": path.points, "explain": planner.explain().splitlines()})
     else:
-        print_facts(f"{file}: {_text(start)} to {_text(goal)}", facts)
+        ends = (place(end).replace(", ", ",") for end in (start, goal))  # as they are given on the command line
+        print_facts(f"{file}: {' to '.join(ends)}", facts)
         print_no_way(path, "for this agent" if options.explain else "for this agent: see --explain")
         if options.explain:
             print(planner.explain())
@@ -136,7 +137,3 @@ def _draw(world: World, planner: Planner, path: Path, picture: File) -> None:
     draped = Path(path.status, planner.drape(path), cost=path.cost) if path else path
     solids = [shape.mesh() for shape in world.blocks]
     pictures.save(oblique.draw_characters(world.mesh, {world.name: draped}, solids=solids), picture)
-
-
-def _text(point: Any) -> str:
-    return ",".join(f"{value:g}" for value in np.asarray(point))

@@ -15,12 +15,14 @@ from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._obj import format_obj, parse_obj
 from wayfold.formats._text import read_bytes
+from wayfold.geometry.frame import Frame
 from wayfold.geometry.mesh import Mesh
 
 _COMPONENT_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _COMPONENTS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
 _READABLE = ".obj, .glb, .gltf, .stl, .ply, .bsp and .city.json"
 _WRITABLE = ".obj, .ply, .stl and .glb"
+_LOST = 1e-6  # of the extent: what float32 may take from coordinates in a binary STL file
 
 
 def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
@@ -65,9 +67,11 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
 def save_mesh(mesh: Mesh, file: File) -> None:
     """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`.
 
-    OBJ and PLY keep coordinates exactly, STL and GLB as float32; STL forgets which triangles share vertices. Materials
-    are kept by OBJ, and by GLB with triangles in the order of their materials. GLB is written y up, as glTF asks and as
-    `load_mesh` expects; the others are written z up.
+    OBJ and PLY keep coordinates exactly. GLB keeps them as float32 relative to a local origin, which it gives to its
+    nodes as their place, so a vertex moves by at most 6e-8 of the mesh's extent wherever the mesh lies. STL keeps them
+    as float32, or is written as text with every digit where float32 would move a vertex by more than 1e-6 of the
+    extent; it forgets which triangles share vertices. Materials are kept by OBJ, and by GLB with triangles in the order
+    of their materials. GLB is written y up, as glTF asks and as `load_mesh` expects; the others are written z up.
 
     Raises
     ------
@@ -128,7 +132,9 @@ def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
     resolver = None
     if suffix == ".stl":
         _check_stl(file, data)
-    elif suffix != ".ply":
+    elif suffix == ".ply":
+        data = _with_every_digit(data)
+    else:
         _check_gltf(file, suffix, data)
         resolver = trimesh.resolvers.FilePathResolver(os.fspath(file))
     loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], resolver=resolver, process=False)
@@ -139,6 +145,16 @@ def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
     if suffix == ".ply":
         _check_ply(file, data, len(loaded.vertices), len(loaded.faces))
     return Mesh(loaded.vertices, loaded.faces)
+
+
+def _with_every_digit(data: bytes) -> bytes:
+    """A PLY file whose numbers, where they are written as text, are read with every digit whatever type it names."""
+    head, end, body = data.partition(b"end_header")
+    if b"format ascii" not in head:
+        return data
+    for name in (b"float32", b"float"):
+        head = head.replace(b"property " + name + b" ", b"property double ")
+    return head + end + body
 
 
 def _flatten(file: File, scene: Any) -> Mesh:
@@ -238,6 +254,15 @@ def _format_ply(mesh: Mesh) -> bytes:
 
 
 def _format_stl(mesh: Mesh) -> bytes:
+    low, high = mesh.bounds
+    if np.abs(mesh.corners.astype(np.float32) - mesh.corners).max() > _LOST * (high - low).max():
+        lines = [b"solid Wayfold\n"]
+        for normal, corners in zip(mesh.normals.tolist(), mesh.corners.tolist(), strict=True):
+            points = "".join(f"vertex {x!r} {y!r} {z!r}\n" for x, y, z in corners)
+            lines.append(
+                f"facet normal {' '.join(map(repr, normal))}\nouter loop\n{points}endloop\nendfacet\n".encode()
+            )
+        return b"".join([*lines, b"endsolid Wayfold\n"])
     facets = np.zeros(len(mesh), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
     facets["normal"], facets["corners"] = mesh.normals, mesh.corners
     return b"Wayfold".ljust(80) + struct.pack("<I", len(mesh)) + facets.tobytes()
@@ -246,8 +271,11 @@ def _format_stl(mesh: Mesh) -> bytes:
 def _format_glb(mesh: Mesh) -> bytes:
     import trimesh
 
-    x, y, z = mesh.vertices.T
+    frame = Frame.of(mesh.vertices)
+    x, y, z = frame.local(mesh.vertices).T
     vertices = np.column_stack([x, z, -y])
+    place = np.eye(4)
+    place[:3, 3] = frame.origin[0], frame.origin[2], -frame.origin[1]
     scene = trimesh.Scene()
     kinds: NDArray[Any] = np.zeros(len(mesh), np.int32) if mesh.materials is None else mesh.materials
     for kind in np.unique(kinds).tolist():
@@ -255,5 +283,5 @@ def _format_glb(mesh: Mesh) -> bytes:
         part = trimesh.Trimesh(vertices[used], corners.reshape(-1, 3), process=False)
         name = mesh.material_names[kind] if kind < len(mesh.material_names) else f"material {kind}"
         part.visual = trimesh.visual.TextureVisuals(material=trimesh.visual.material.PBRMaterial(name=name))
-        scene.add_geometry(part, node_name=f"{kind:06d}", geom_name=f"{kind:06d}")
+        scene.add_geometry(part, node_name=f"{kind:06d}", geom_name=f"{kind:06d}", transform=place)
     return bytes(scene.export(file_type="glb"))

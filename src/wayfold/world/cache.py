@@ -16,6 +16,9 @@ from wayfold import __version__
 from wayfold._archive import VERSION
 from wayfold.errors import FormatError, ParameterError
 
+MAKERS = 2
+"""Raised whenever the same geometry and settings give another map than before: maps of older makers are made again."""
+
 
 class Saved(Protocol):
     """What `save` writes and `load` reads."""
@@ -103,6 +106,6 @@ def fingerprint(*arrays: NDArray[Any] | None) -> str:
 
 
 def key_of(content: str, **settings: Any) -> str:
-    """A digest of what something is made of and how; another version of Wayfold has other keys."""
-    text = json.dumps([__version__, VERSION, content, settings], sort_keys=True, default=str)
+    """A digest of what something is made of and how; other versions of Wayfold and other `MAKERS` have other keys."""
+    text = json.dumps([__version__, VERSION, MAKERS, content, settings], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path
@@ -363,5 +363,4 @@ def _shown(value: Any) -> str:
 
 def off_map(point: ArrayLike, what: str) -> OffMapError:
     """The error for a point that nothing is near."""
-    where = ", ".join(f"{value:g}" for value in np.asarray(point, np.float64) if not np.isnan(value))
-    return OffMapError(f"({where}) {what}")
+    return OffMapError(f"({_text.place(point)}) {what}")

@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 
@@ -138,8 +138,8 @@ class Box(Shape):
         super().__init__(((x0, y0), (x1, y0), (x1, y1), (x0, y1)), z0, z1)
 
     def __repr__(self) -> str:
-        low, high = ("(" + ", ".join(f"{value:g}" for value in corner) + ")" for corner in self.bounds)
-        return f"Box({low}, {high})"
+        low, high = self.bounds
+        return f"Box(({_text.place(low)}), ({_text.place(high)}))"
 
 
 class Prism(Shape):
