@@ -15,7 +15,7 @@ from tests.draws import seeds
 from tests.navmesh.strategies import grid_polygons, polygon_meshes, triangle_polygons
 from wayfold import NavMesh
 from wayfold.errors import OffMapError
-from wayfold.navmesh.weighted import lower_bound
+from wayfold.navmesh.weighted import Query, lower_bound
 
 pytestmark = pytest.mark.kernels
 
@@ -182,8 +182,8 @@ def check_against_points(world, count, one_way):
         assert path.lower_bound <= path.cost
         # The bound itself knows nothing of any path.
         state = navmesh._now.state
-        bound = lower_bound(state, first, last, *navmesh.project([a, b]), state.rates(costs), math.inf)
-        assert bound <= path.cost * (1 + 1e-9)
+        ends = (np.array([first], np.int32), np.array([last], np.int32), *navmesh.project([a, b]))
+        assert lower_bound(Query(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
         np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
 
 

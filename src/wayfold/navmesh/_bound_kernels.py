@@ -51,16 +51,17 @@ def _offer(state, clock, size, node, total):
 
 
 @helper
-def _cross(portals, prices, links, ends, state, clock, size, total, own, polygon, ax, ay, bx, by, goal, to_x, to_y):
+def _cross(portals, prices, links, ends, state, clock, size, total, own, polygon, ax, ay, bx, by, goals, to_x, to_y):
     """Offer all ways through a polygon from an interval (or a point) of its `own` portal; returns the heap's size."""
     rate = prices.rates[prices.kinds[polygon]]
     if not rate < np.inf:
         return size
     cells = ends.shape[1] - 1
     source = 2 * len(ends) * cells
-    if polygon == goal:
-        away = np.sqrt(_point_gap(to_x, to_y, ax, ay, bx, by))
-        size = _offer(state, clock, size, source + 1, total + rate * away)
+    for goal in goals:
+        if polygon == goal:
+            away = np.sqrt(_point_gap(to_x, to_y, ax, ay, bx, by))
+            size = _offer(state, clock, size, source + 1, total + rate * away)
     for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
         portal = portals.doors[k]
         if portal == own:
@@ -92,8 +93,11 @@ def cut(ground, twins, portals, shares, ends):
 
 
 @kernel
-def bound(portals, prices, links, ends, state, start, x, y, goal, to_x, to_y, limit):
-    """Cost that no path from the start to the goal can be below, `limit` where that is all there is to say."""
+def bound(portals, prices, links, ends, state, starts, x, y, goals, to_x, to_y, limit):
+    """Cost that no path from the start to the goal can be below, `limit` where that is all there is to say.
+
+    `starts` and `goals` are the polygons that hold the start and the goal.
+    """
     cells = ends.shape[1] - 1
     half = len(ends) * cells
     source = 2 * half
@@ -108,15 +112,16 @@ def bound(portals, prices, links, ends, state, start, x, y, goal, to_x, to_y, li
         if node == source + 1:
             return total
         if node == source:
-            size = _cross(
-                portals, prices, links, ends, state, clock, size, total, -1, start, x, y, x, y, goal, to_x, to_y
-            )
+            for polygon in starts:
+                size = _cross(
+                    portals, prices, links, ends, state, clock, size, total, -1, polygon, x, y, x, y, goals, to_x, to_y
+                )
             continue
         if node > source:
             link = node - source - 2
             ex, ey = links.ends[link, 0], links.ends[link, 1]
             size = _cross(
-                portals, prices, links, ends, state, clock, size, total, -1, links.targets[link], ex, ey, ex, ey, goal,
+                portals, prices, links, ends, state, clock, size, total, -1, links.targets[link], ex, ey, ex, ey, goals,
                 to_x, to_y,
             )  # fmt: skip
             continue
@@ -139,7 +144,7 @@ def bound(portals, prices, links, ends, state, start, x, y, goal, to_x, to_y, li
             continue  # a walk through a polygon got there at least as cheaply
         for polygon in (one, two):
             size = _cross(
-                portals, prices, links, ends, state, clock, size, total, portal, polygon, ax, ay, bx, by, goal, to_x,
+                portals, prices, links, ends, state, clock, size, total, portal, polygon, ax, ay, bx, by, goals, to_x,
                 to_y,
             )  # fmt: skip
     return limit

@@ -118,6 +118,15 @@ def _apart(ax, ay, bx, by):
 
 
 @inline
+def _among(polygon, polygons):
+    """Whether a polygon is one of a few."""
+    for other in polygons:
+        if other == polygon:
+            return True
+    return False
+
+
+@inline
 def _offer(state, clock, size, node, parent, total, ahead, via, polygon):
     """Offer a way to a node; returns the heap's new size."""
     if state.stamp[node] > clock:
@@ -137,14 +146,14 @@ def _offer(state, clock, size, node, parent, total, ahead, via, polygon):
 
 @helper
 def _cross(
-    portals, prices, links, region, crossings, count, state, clock, size, node, own, polygon, x, y, goal, to_x, to_y,
+    portals, prices, links, region, crossings, count, state, clock, size, node, own, polygon, x, y, goals, to_x, to_y,
     scale,
 ):  # fmt: skip
     """Offer all ways from a node at (x, y) through a polygon, but to its `own` portal; returns the heap's new size."""
     points = crossings.shares.size
     rate = prices.rates[prices.kinds[polygon]]
     total = state.cost[node]
-    if polygon == goal:
+    if _among(polygon, goals):
         further = total + rate * _apart(x, y, to_x, to_y)
         size = _offer(state, clock, size, count * points + 1, node, further, 0.0, crossings.via, polygon)
     for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
@@ -170,11 +179,28 @@ def _cross(
 
 @kernel
 def search_crossings(
-    ground, twins, portals, prices, links, region, crossings, count, state, start, x, y, goal, to_x, to_y, scale, budget
+    ground,
+    twins,
+    portals,
+    prices,
+    links,
+    region,
+    crossings,
+    count,
+    state,
+    starts,
+    x,
+    y,
+    goals,
+    to_x,
+    to_y,
+    scale,
+    budget,
 ):
     """Cheapest way over points of `count` chosen portals; returns (status, settled nodes).
 
-    `scale` makes the straight distance to the goal a lower bound. `state` needs room for all nodes in its heap.
+    `starts` and `goals` are the polygons that hold the start and the goal. `scale` makes the straight distance to the
+    goal a lower bound. `state` needs room for all nodes in its heap.
     """
     points = crossings.shares.size
     for first in range(count):
@@ -197,15 +223,16 @@ def search_crossings(
             return BUDGET_EXHAUSTED, settled
         settled += 1
         if node == source:
-            size = _cross(
-                portals, prices, links, region, crossings, count, state, clock, size, node, -1, start, x, y, goal,
-                to_x, to_y, scale,
-            )  # fmt: skip
+            for polygon in starts:
+                size = _cross(
+                    portals, prices, links, region, crossings, count, state, clock, size, node, -1, polygon, x, y,
+                    goals, to_x, to_y, scale,
+                )  # fmt: skip
         elif node > source:
             link = node - source - 2
             size = _cross(
                 portals, prices, links, region, crossings, count, state, clock, size, node, -1, links.targets[link],
-                links.ends[link, 0], links.ends[link, 1], goal, to_x, to_y, scale,
+                links.ends[link, 0], links.ends[link, 1], goals, to_x, to_y, scale,
             )  # fmt: skip
         else:
             portal = region.chosen[node // points]
@@ -216,7 +243,7 @@ def search_crossings(
                 if polygon != came:  # back into the polygon that it came through: a straight walk is shorter
                     size = _cross(
                         portals, prices, links, region, crossings, count, state, clock, size, node, portal, polygon,
-                        px, py, goal, to_x, to_y, scale,
+                        px, py, goals, to_x, to_y, scale,
                     )  # fmt: skip
             rate = _along(portals, prices, portal)
             for other in (node - 1, node + 1):

@@ -29,7 +29,7 @@ from wayfold.navmesh.settings import Settings
 from wayfold.navmesh.state import State, no_links
 from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.tiles import check_bounds
-from wayfold.navmesh.weighted import cheapest
+from wayfold.navmesh.weighted import Query, cheapest
 from wayfold.navmesh.zones import Zone, check_zones
 from wayfold.path import Path, Status
 
@@ -287,8 +287,10 @@ class NavMesh(Places):
             return Path(Status.UNREACHABLE)
         if first == last and rates.even and not len(state.links.costs):
             return queries.same_polygon(first, places[0], places[1], rates.lowest)
-        search = (queries.shortest if rates.even else cheapest) if optimal else queries.corridor
+        search = queries.shortest if optimal and rates.even else queries.corridor
         path = search(state, first, last, places[0], places[1], rates, limit)
+        if optimal and not rates.even:
+            path = cheapest(Query(state, rates, found[:1], found[1:], places[0], places[1]), path, limit)
         if rates.even:
             path._smoother = partial(straightened, now, rates)
             if optimal and path.found:
