@@ -19,10 +19,10 @@ GRAPHS = ("refined", "dual", "dual-extra", "grid", "steiner")
 OPTIONS = {"cell": 6.0, "epsilon": 2000.0}
 
 
-def world(seed, obstacles=0.3):
+def world(seed, radius, obstacles=0.3):
     regions = random_regions(seed, count=5, obstacles=obstacles)
     terrain = Terrain(regions or [(shapely.box(0, 0, 9, 9), 1.0)], default=2.0, bounds=(0, 0, 100, 100))
-    return terrain, random_ends(terrain, seed)
+    return terrain, random_ends(terrain, seed, radius=radius)
 
 
 def parts(terrain):
@@ -34,7 +34,7 @@ def parts(terrain):
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(GRAPHS), st.floats(0.2, 4.0))
 def test_a_disc_keeps_its_radius_from_obstacles_and_costs_the_highest_weight_under_it(seed, graph, radius):
-    terrain, ends = world(seed)
+    terrain, ends = world(seed, radius)
     if graph == "steiner":
         assume_small_steiner(terrain, ends, OPTIONS["epsilon"])
     path = terrain.path(*ends, graph=graph, radius=radius, **OPTIONS)
@@ -53,7 +53,7 @@ def test_a_disc_keeps_its_radius_from_obstacles_and_costs_the_highest_weight_und
 @settings(max_examples=20)
 @given(st.integers(0, 10_000), st.sampled_from(GRAPHS))
 def test_costs_rise_with_the_radius_and_radius_0_is_a_point(seed, graph):
-    terrain, ends = world(seed)
+    terrain, ends = world(seed, 4.0)
     if graph == "steiner":
         assume_small_steiner(terrain, ends, OPTIONS["epsilon"])
     costs = [terrain.path(*ends, graph=graph, radius=radius, **OPTIONS).cost for radius in (0.0, 0.5, 1.5, 4.0)]
@@ -68,7 +68,7 @@ def test_costs_rise_with_the_radius_and_radius_0_is_a_point(seed, graph):
 @settings(max_examples=8)
 @given(st.integers(0, 10_000), st.floats(0.2, 4.0))
 def test_all_searches_of_a_discs_steiner_graph_give_the_same_cost(seed, radius):
-    terrain, ends = world(seed)
+    terrain, ends = world(seed, radius)
     assume_small_steiner(terrain, ends, 2000.0)
     costs = [
         terrain.path(*ends, graph="steiner", epsilon=2000.0, radius=radius, search=search).cost

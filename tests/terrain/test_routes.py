@@ -140,7 +140,8 @@ def test_astar_and_dijkstra_give_the_same_cost(seed, obstacles, graph):
 def test_refining_a_route_never_makes_it_dearer(seed, obstacles, points):
     terrain, ends = world(seed, obstacles, count=4 + seed % 9)
     ground, weights = terrain._ground, terrain.triangle_weights
-    graph = ground._graph(np.full(len(ground.edge_ends), points), vertices=True, centres=False)
+    corners = np.arange(len(ground.mesh.vertices), dtype=np.int32)
+    graph = ground.graph(np.full(len(ground.edge_ends), points), corners=corners, centres=False)
     places = terrain.locate(ends)
     plain = EdgeRoutes(ground, weights, graph).path(ends, places, "astar")
     refined = EdgeRoutes(ground, weights, graph, refine=True).path(ends, places, "astar")

@@ -27,14 +27,20 @@ def random_regions(seed, *, count=6, obstacles=0.0, size=100.0):
     return regions
 
 
-def random_ends(terrain, seed, *, size=100.0):
-    """A start and a goal that do not lie in obstacles."""
+def random_ends(terrain, seed, *, size=100.0, radius=0.0):
+    """A start and a goal that do not lie in obstacles, nor nearer to one than a radius."""
     rng = np.random.default_rng(seed)
-    while True:
+    blocked = np.isinf(terrain.triangle_weights)
+    closed = shapely.union_all(shapely.polygons(terrain.vertices[terrain.triangles[blocked]]))
+    for _ in range(1000):
         ends = rng.uniform(0, size, (2, 2))
         places = terrain.locate(ends)
-        if np.isfinite(terrain.triangle_weights[places]).all():
+        if not np.isfinite(terrain.triangle_weights[places]).all():
+            continue
+        if radius == 0 or closed.is_empty or (shapely.distance(shapely.points(ends), closed) >= radius).all():
             return ends
+    assume(False)
+    return None
 
 
 def assume_small_steiner(terrain, ends, epsilon):

@@ -90,7 +90,7 @@ class Table:
             for name, nodes, steps in (("grid", "centres", "sampled"), ("grid, corners", "corners", "exact")):
                 built = self._build(partial(GridRoutes, ground, weights, float(cell), nodes, steps, 0.0))
                 for method in methods if name == "grid" else ("astar",):
-                    self._row(name, cell, method, built, partial(built[1].path, ends, method))
+                    self._row(name, cell, method, built, partial(built[1].path, ends, places, method))
         for graph in ("dual", "dual-extra"):
             built = self._build(partial(_routes, self.terrain, graph))
             for method in methods:
@@ -135,7 +135,7 @@ def _steiner(ground: Ground, weights: Any, ends: Any, places: Any, epsilon: floa
 
 def _routes(terrain: Terrain, graph: str) -> Any:
     """A graph built from nothing but the triangles."""
-    ground = Ground(terrain.vertices, terrain.triangles)
+    ground = Ground.of(terrain.vertices, terrain.triangles)
     if graph == "dual":
         return DualRoutes(ground, terrain._weights)
     extra = EdgeRoutes(ground, terrain._weights, ground.extra)

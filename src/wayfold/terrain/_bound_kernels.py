@@ -1,20 +1,8 @@
 # mypy: ignore-errors
 """Costs between intervals of edges: what no route between them can undercut."""
 
-import numpy as np
-
 from wayfold._jit import inline, kernel
-
-
-@inline
-def point_gap(px, py, ax, ay, bx, by):
-    """Distance of a point from a segment."""
-    dx, dy = bx - ax, by - ay
-    square = dx * dx + dy * dy
-    share = 0.0
-    if square > 0.0:
-        share = min(max(((px - ax) * dx + (py - ay) * dy) / square, 0.0), 1.0)
-    return np.sqrt((ax + share * dx - px) ** 2 + (ay + share * dy - py) ** 2)
+from wayfold.terrain._kernels import point_gap
 
 
 @inline
@@ -34,15 +22,19 @@ def shares_way(edge_halves, weights, edge):
 
 
 @kernel
-def fill_gaps(edge_of, edge_halves, edge_first, edges, spans, weights, offsets, targets, costs):
-    """Least costs between intervals in compressed rows; with empty `targets` only the row bounds (2 n + 1,).
+def fill_gaps(edge_of, edge_halves, edge_first, edges, spans, weights, touching, meetings, offsets, targets, costs):
+    """Least costs between intervals in compressed rows; with empty `targets` only the row bounds (2 n + p + 1,).
 
     Row i is interval i as a route arrives at it: it leads along the edge, at the lower weight, to where the route
     leaves the edge again. Row n + i is interval i as a route leaves it, through a triangle to another edge. So no route
     creeps along an edge for free from each interval to the next. Intervals that touch at a vertex cost nothing, even
-    beside an obstacle: a route may pass through that vertex. Costs are rounded down.
+    beside an obstacle: a route may pass through that vertex. Row 2 n + i is a vertex in which parts of the map touch
+    without a triangle between them: it leads to every interval that ends there. `touching` (n, 2) int32 names it for
+    the two ends of an interval, -1 for none; `meetings` (k, 2) int32 are its pairs (vertex, interval) in the order of
+    the vertices. Costs are rounded down.
     """
     count = edges.size
+    pinches = offsets.size - 1 - 2 * count
     used = 0
     for i in range(count):
         offsets[i] = used
@@ -73,7 +65,22 @@ def fill_gaps(edge_of, edge_halves, edge_first, edges, spans, weights, offsets, 
                         apart = gap(spans, i, j) * (1.0 - 1e-6)
                         costs[used] = 0.0 if apart <= 1e-300 else weights[t] * apart
                     used += 1
-    offsets[2 * count] = used
+        for end in range(2):
+            if touching[i, end] >= 0:
+                if targets.size > 0:
+                    targets[used] = 2 * count + touching[i, end]
+                    costs[used] = 0.0
+                used += 1
+    at = 0
+    for i in range(pinches):
+        offsets[2 * count + i] = used
+        while at < meetings.shape[0] and meetings[at, 0] == i:
+            if targets.size > 0:
+                targets[used] = meetings[at, 1]
+                costs[used] = 0.0
+            used += 1
+            at += 1
+    offsets[2 * count + pinches] = used
 
 
 @kernel

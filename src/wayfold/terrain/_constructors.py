@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.terrain import _sources
-from wayfold.terrain._subdivision import paint
 from wayfold.terrain.ground import Array, Ground
 
 
@@ -157,13 +156,13 @@ class FromSources:
             Weight of materials that `weights` does not name.
         """
         shapes, kinds, names, values = _sources.mesh_regions(mesh, weights, default)
-        vertices, triangles, owners = paint(shapes, None)
-        return cls._from_ground(Ground(vertices, triangles), kinds[owners].astype(np.int32), names, values)
+        ground, owners = _sources.painted_ground(shapes, None)
+        return cls._from_ground(ground, kinds[owners].astype(np.int32), names, values)
 
     @classmethod
     def _from_cells(
         cls, cells: NDArray[Any], names: tuple[str, ...], weights: Array, cell: float, origin: tuple[float, float]
     ) -> Self:
         side = _check.number(cell, "cell", low=0.0, open_low=True)
-        vertices, triangles, kinds = _sources.triangulate_cells(cells, side, origin)
-        return cls._from_ground(Ground(vertices, triangles), kinds, names, weights)
+        ground, kinds = _sources.triangulate_cells(cells, side, origin)
+        return cls._from_ground(ground, kinds, names, weights)

@@ -4,8 +4,10 @@
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
-from wayfold.terrain._kernels import clip, column_of, envelope, row_of, segment_cost, span
+from wayfold.terrain._kernels import clip, column_of, envelope, point_gap, row_of, segment_cost, span, triangle_gap
 from wayfold.terrain._steiner_kernels import connection, place_of, twin_weight, unpack
+
+TOUCH = 1e-9  # of the radius: a disc this much smaller stands for one that may touch
 
 
 @inline
@@ -58,8 +60,8 @@ def near_interval(mesh, t, ax, ay, bx, by, radius):
 def disc_cost(mesh, weights, ax, ay, bx, by, radius, slack, scratch):
     """Cost of a disc's straight way from a to b; -1 when the scratch is too small.
 
-    Infinite where the disc meets an obstacle or its centre leaves the map. A disc that only touches a region does
-    not intersect it.
+    Infinite where the disc meets an obstacle, its centre leaves the map, or passes a point in which two parts of the
+    map only touch. A disc that only touches a region does not intersect it.
     """
     centre = segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch)
     if radius <= 0.0 or not centre < np.inf or centre < 0.0:
@@ -67,7 +69,10 @@ def disc_cost(mesh, weights, ax, ay, bx, by, radius, slack, scratch):
     length = np.sqrt((bx - ax) ** 2 + (by - ay) ** 2)
     if length == 0.0:
         return 0.0
-    reach = radius * (1.0 - 1e-9)
+    for p in range(mesh.pinches.shape[0]):
+        if point_gap(mesh.pinches[p, 0], mesh.pinches[p, 1], ax, ay, bx, by) <= slack:
+            return np.inf
+    reach = radius * (1.0 - TOUCH)
     frame = mesh.frame
     count = 0
     c0, c1 = column_of(frame, min(ax, bx) - radius), column_of(frame, max(ax, bx) + radius)
@@ -92,7 +97,24 @@ def disc_cost(mesh, weights, ax, ay, bx, by, radius, slack, scratch):
                 scratch.last[count] = last
                 scratch.weight[count] = weights[t] if weights[t] < np.inf else 0.0
                 count += 1
-    return length * envelope(scratch, count, True, np.inf)
+    return length * envelope(scratch, count, True, 8.0 * slack / length)
+
+
+@kernel
+def fits(mesh, weights, points, radius, free):
+    """Whether a disc around each point (q, 2) meets no obstacle, to `free` (q,) bool."""
+    frame = mesh.frame
+    reach = radius * (1.0 - TOUCH)
+    for q in range(points.shape[0]):
+        x, y = points[q, 0], points[q, 1]
+        free[q] = True
+        for row in range(row_of(frame, y - radius), row_of(frame, y + radius) + 1):
+            for column in range(column_of(frame, x - radius), column_of(frame, x + radius) + 1):
+                bucket = row * int(frame[3]) + column
+                for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                    t = mesh.inside[at]
+                    if not weights[t] < np.inf and free[q]:
+                        free[q] = triangle_gap(mesh, t, x, y, reach) >= reach
 
 
 @kernel
@@ -153,10 +175,10 @@ def dual_links(mesh, weights, points, places, ends, radius, slack, scratch, near
     """Join each end to the nearest nodes that a straight line without obstacles reaches (003, section 4.3).
 
     They are looked for among as many as `near` and `gaps` have room for, and the end's own triangle. `nodes` and
-    `costs` (2, links) get them and what a disc of the radius pays for the line; -1 where there are fewer. The radius
+    `costs` (ends, links) get them and what a disc of the radius pays for the line; -1 where there are fewer. The radius
     does not choose the nodes, so that costs rise with it. Returns False when the scratch is too small.
     """
-    for which in range(2):
+    for which in range(ends.shape[0]):
         x, y = ends[which, 0], ends[which, 1]
         nodes[which, :] = -1
         used = 0
@@ -237,7 +259,7 @@ def corridor_cost(space, edge, px, py, qx, qy, radius):
     if not begin > end:
         return way * max(w1, w2)
     # The heavier side counts from the touch on one side of the edge to the touch on the other.
-    reach = radius * (1.0 - 1e-9)
+    reach = radius * (1.0 - TOUCH)
     if w1 >= w2:
         share = min(max((begin + reach) / (begin - end), 0.0), 1.0)
         return way * (share * w1 + (1.0 - share) * w2)

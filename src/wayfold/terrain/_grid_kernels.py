@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, kernel
+from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 from wayfold.terrain._disc_kernels import disc_cost
 from wayfold.terrain._kernels import Scratch, Triangulation, find
@@ -14,11 +14,19 @@ HERE = 4  # slots 0 to 8 are the 3 x 3 nodes around, row by row; the middle one 
 
 
 class GridSpace(NamedTuple):
-    """columns * rows nodes, row by row, with nine slots each; then the start and the goal of one query."""
+    """columns * rows nodes, row by row, then pinch points; then the start and the goal of one query.
+
+    A node of the grid has nine slots, and more for the pinch points that it is joined to; a pinch point has those, and
+    one for the goal.
+    """
 
     mesh: Triangulation
     weights: np.ndarray  # (m,) float64, of the triangles
     samples: np.ndarray  # (rows, columns) float64, weight at each node; infinite in obstacles and off the map
+    pinches: np.ndarray  # (p, 2) float64
+    offsets: np.ndarray  # (rows * columns + p + 1,) int64, steps to and from pinch points; (1,) without any
+    targets: np.ndarray  # (s,) int32
+    costs: np.ndarray  # (s,) float64
     layout: np.ndarray  # (6,) float64: x and y of node 0, cell side, radius, slack, 1 where steps are exact
     ends: np.ndarray  # (2, 2) float64
     start_nodes: np.ndarray  # (k,) int32
@@ -37,21 +45,40 @@ def sample(mesh, weights, layout, samples):
             samples[row, column] = weights[t] if t >= 0 else np.inf
 
 
+@inline
+def nine(space, node):
+    """Slots of a node beside those of pinch points: the nodes around and the goal, or only the goal."""
+    return 9 if node < space.samples.size else 1
+
+
+@inline
+def to_goal(space, node, slot):
+    """Whether a slot is the one that leads to the goal."""
+    return slot == (HERE if node < space.samples.size else 0)
+
+
 @implements(slots, GridSpace)
 def _(space, node):
-    if node >= space.samples.size:
+    nodes = space.samples.size + space.pinches.shape[0]
+    if node >= nodes:
         return np.int64(0), np.int64(space.start_nodes.size)
-    return np.int64(0), np.int64(9)
+    more = np.int64(0)
+    if space.offsets.size > 1:
+        more = space.offsets[node + 1] - space.offsets[node]
+    return np.int64(0), nine(space, node) + more
 
 
 @implements(target, GridSpace)
 def _(space, node, slot):
-    if node >= space.samples.size:
+    nodes = space.samples.size + space.pinches.shape[0]
+    if node >= nodes:
         return space.start_nodes[slot]
-    if slot == HERE:
+    if slot >= nine(space, node):
+        return space.targets[space.offsets[node] + slot - nine(space, node)]
+    if to_goal(space, node, slot):
         for at in range(space.goal_nodes.size):
             if space.goal_nodes[at] == node:
-                return np.int32(space.samples.size + 1)
+                return np.int32(nodes + 1)
         return np.int32(-1)
     columns = space.samples.shape[1]
     row = node // columns
@@ -64,9 +91,11 @@ def _(space, node, slot):
 
 @implements(cost, GridSpace)
 def _(space, node, slot, successor):
-    if node >= space.samples.size:
+    if node >= space.samples.size + space.pinches.shape[0]:
         return space.start_costs[slot]
-    if slot == HERE:
+    if slot >= nine(space, node):
+        return space.costs[space.offsets[node] + slot - nine(space, node)]
+    if to_goal(space, node, slot):
         for at in range(space.goal_nodes.size):
             if space.goal_nodes[at] == node:
                 return space.goal_costs[at]
@@ -78,6 +107,9 @@ def _(space, node, slot, successor):
     if space.layout[5] == 0.0:
         both = 0.5 * (space.samples[row, column] + space.samples[to_row, to_column])
         return side * (1.0 if slot & 1 else np.sqrt(2.0)) * both
+    # From the lower node to the higher one, so that both directions cost the same.
+    if successor < node:
+        row, to_row, column, to_column = to_row, row, to_column, column
     return disc_cost(
         space.mesh,
         space.weights,
@@ -93,9 +125,12 @@ def _(space, node, slot, successor):
 
 @implements(distance, GridSpace)
 def _(space, node, goal):
-    nodes = space.samples.size
+    grid = space.samples.size
+    nodes = grid + space.pinches.shape[0]
     if node >= nodes:
         x, y = space.ends[node - nodes, 0], space.ends[node - nodes, 1]
+    elif node >= grid:
+        x, y = space.pinches[node - grid, 0], space.pinches[node - grid, 1]
     else:
         columns = space.samples.shape[1]
         row = node // columns

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
+from wayfold.geometry._predicates_kernels import orientation
 
 
 class Triangulation(NamedTuple):
@@ -21,6 +22,7 @@ class Triangulation(NamedTuple):
     buckets: np.ndarray  # (columns * rows + 1,) int64, row bounds of `inside`
     inside: np.ndarray  # (k,) int32, triangles whose box meets a bucket
     frame: np.ndarray  # (5,) float64: least x, least y, bucket side, columns, rows
+    pinches: np.ndarray  # (p, 2) float64, where parts of the map touch each other in one point only
 
 
 class Scratch(NamedTuple):
@@ -35,13 +37,13 @@ class Scratch(NamedTuple):
 @inline
 def column_of(frame, x):
     """Column of buckets of a coordinate, clamped to the grid."""
-    return min(max(int((x - frame[0]) / frame[2]), 0), int(frame[3]) - 1)
+    return int(min(max((x - frame[0]) / frame[2], 0.0), frame[3] - 1.0))
 
 
 @inline
 def row_of(frame, y):
     """Row of buckets of a coordinate, clamped to the grid."""
-    return min(max(int((y - frame[1]) / frame[2]), 0), int(frame[4]) - 1)
+    return int(min(max((y - frame[1]) / frame[2], 0.0), frame[4] - 1.0))
 
 
 @kernel
@@ -77,6 +79,16 @@ def span(vertices, triangles, frame, t):
     return column_of(frame, low_x), column_of(frame, high_x), row_of(frame, low_y), row_of(frame, high_y)
 
 
+@kernel
+def turns(vertices, triangles, found):
+    """Orientation of each triangle, to `found` (m,) int8: 1 counter-clockwise, -1 clockwise, 0 without area; exact."""
+    for t in range(triangles.shape[0]):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        found[t] = orientation(
+            vertices[a, 0], vertices[a, 1], vertices[b, 0], vertices[b, 1], vertices[c, 0], vertices[c, 1]
+        )
+
+
 @inline
 def side(vertices, a, b, x, y):
     """Distance of a point from the line through two vertices, positive on its left."""
@@ -91,23 +103,46 @@ def side(vertices, a, b, x, y):
 
 
 @inline
-def covers(mesh, t, x, y, slack):
-    """Whether a point lies in a triangle or at most `slack` outside each of its lines."""
+def point_gap(px, py, ax, ay, bx, by):
+    """Distance of a point from a segment."""
+    dx, dy = bx - ax, by - ay
+    square = dx * dx + dy * dy
+    share = 0.0
+    if square > 0.0:
+        share = min(max(((px - ax) * dx + (py - ay) * dy) / square, 0.0), 1.0)
+    return np.sqrt((ax + share * dx - px) ** 2 + (ay + share * dy - py) ** 2)
+
+
+@inline
+def triangle_gap(mesh, t, x, y, most):
+    """Distance of a point from a triangle, exactly 0 inside and on the border; infinite if certainly above `most`."""
+    a, b, c = mesh.triangles[t, 0], mesh.triangles[t, 1], mesh.triangles[t, 2]
+    ax, ay = mesh.vertices[a, 0], mesh.vertices[a, 1]
+    bx, by = mesh.vertices[b, 0], mesh.vertices[b, 1]
+    cx, cy = mesh.vertices[c, 0], mesh.vertices[c, 1]
+    beside = max(min(ax, bx, cx) - x, x - max(ax, bx, cx), min(ay, by, cy) - y, y - max(ay, by, cy))
+    if beside > most:
+        return np.inf
+    outside = False
+    px, py = ax, ay
     for k in range(3):
-        if side(mesh.vertices, mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3], x, y) < -slack:
-            return False
-    return True
+        qx, qy = (bx, by) if k == 0 else ((cx, cy) if k == 1 else (ax, ay))
+        outside = outside or orientation(px, py, qx, qy, x, y) < 0
+        px, py = qx, qy
+    if not outside:
+        return 0.0
+    return min(point_gap(x, y, ax, ay, bx, by), point_gap(x, y, bx, by, cx, cy), point_gap(x, y, cx, cy, ax, ay))
 
 
 @inline
 def find(mesh, weights, x, y, slack):
-    """The triangle at a point, the lightest where there are several; -1 outside the map."""
+    """The triangle at a point, the lightest of those at most `slack` away; -1 outside the map."""
     best = -1
     frame = mesh.frame
     bucket = row_of(frame, y) * int(frame[3]) + column_of(frame, x)
     for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
         t = mesh.inside[at]
-        if covers(mesh, t, x, y, slack) and (best < 0 or weights[t] < weights[best]):
+        if (best < 0 or weights[t] < weights[best]) and triangle_gap(mesh, t, x, y, slack) <= slack:
             best = t
     return best
 
@@ -121,12 +156,29 @@ def locate(mesh, weights, points, slack, found):
 
 @inline
 def clip(mesh, t, ax, ay, bx, by, slack):
-    """Part of the segment from a to b that lies in a triangle, as two shares of it; the first is larger if none is."""
+    """Part of the segment from a to b that lies in a triangle, as two shares of it; the first is larger if none is.
+
+    The triangle is wider by `slack` on all sides, and no more at its tips, however thin it is.
+    """
     first, last = 0.0, 1.0
-    for k in range(3):
-        u, v = mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3]
-        begin = side(mesh.vertices, u, v, ax, ay) + slack
-        end = side(mesh.vertices, u, v, bx, by) + slack
+    low_x, low_y, high_x, high_y = np.inf, np.inf, -np.inf, -np.inf
+    for k in range(7):
+        if k < 3:
+            u, v = mesh.triangles[t, k], mesh.triangles[t, (k + 1) % 3]
+            low_x, high_x = min(low_x, mesh.vertices[u, 0]), max(high_x, mesh.vertices[u, 0])
+            low_y, high_y = min(low_y, mesh.vertices[u, 1]), max(high_y, mesh.vertices[u, 1])
+            begin = side(mesh.vertices, u, v, ax, ay)
+            end = side(mesh.vertices, u, v, bx, by)
+        elif k == 3:
+            begin, end = ax - low_x, bx - low_x
+        elif k == 4:
+            begin, end = high_x - ax, high_x - bx
+        elif k == 5:
+            begin, end = ay - low_y, by - low_y
+        else:
+            begin, end = high_y - ay, high_y - by
+        begin += slack
+        end += slack
         if begin < 0.0 and end < 0.0:
             return 1.0, 0.0
         if begin < 0.0:
@@ -149,8 +201,11 @@ def sort(values, count):
 
 
 @helper
-def envelope(scratch, count, highest, uncovered):
-    """Mean over the segment of the lowest (or highest) weight of the intervals that cover a place."""
+def envelope(scratch, count, highest, narrow):
+    """Mean over the segment of the lowest (or highest) weight of the intervals that cover a place.
+
+    Infinite where none does, unless that is a gap of less than `narrow`: the rounding of a shared edge.
+    """
     cuts = scratch.cuts
     for i in range(count):
         cuts[2 * i] = scratch.first[i]
@@ -171,10 +226,9 @@ def envelope(scratch, count, highest, uncovered):
                 if best < 0.0 or (weight > best if highest else weight < best):
                     best = weight
         if best < 0.0:
-            best = uncovered
-            # A gap this narrow is the rounding of a shared edge.
-            if share < 1e-9:
+            if share < narrow:
                 continue
+            best = np.inf
         total += share * best
     return total
 
@@ -220,4 +274,4 @@ def segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch):
                 scratch.last[count] = last
                 scratch.weight[count] = weights[t]
                 count += 1
-    return length * envelope(scratch, count, False, np.inf)
+    return length * envelope(scratch, count, False, 8.0 * slack / length)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold._jit import implements, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
 
@@ -64,19 +64,20 @@ def _(space, node, goal):
 
 
 @kernel
-def list_nodes(mesh, edge_of, edge_first, first_edge_node, with_vertices, first_centre, offsets, nodes):
+def list_nodes(mesh, edge_of, edge_first, first_edge_node, corner_nodes, first_centre, offsets, nodes):
     """Write the nodes on each triangle one after the other; `offsets` (m + 1,) int64 gets the bounds.
 
-    Nodes are numbered: vertices (if wanted), points on edges in the order of the edges, centres (if `first_centre` is
-    not negative). With an empty `nodes` only the bounds are written.
+    Nodes are numbered: vertices (`corner_nodes` (n,) int32 has the node of each, -1 for none), points on edges in the
+    order of the edges, centres (if `first_centre` is not negative). With an empty `nodes` only the bounds are written.
     """
     used = 0
     for t in range(mesh.triangles.shape[0]):
         offsets[t] = used
         for k in range(3):
-            if with_vertices:
+            corner = corner_nodes[mesh.triangles[t, k]]
+            if corner >= 0:
                 if nodes.size > 0:
-                    nodes[used] = mesh.triangles[t, k]
+                    nodes[used] = corner
                 used += 1
             edge = edge_of[3 * t + k]
             for at in range(edge_first[edge], edge_first[edge + 1]):
@@ -123,33 +124,42 @@ def fill_steps(tri_offsets, tri_nodes, points, at, targets, lengths, tris):
 
 
 @kernel
-def link(tri_offsets, tri_nodes, points, weights, ends, places, start_nodes, start_costs, goal_costs):
-    """Join start and goal to the nodes of their triangles; return how many nodes the start is joined to.
+def descend(space, state, node, out):
+    """Nodes of the cheapest way from `node` to where a search began, written to `out`; returns their number.
 
-    `places` are the triangles of the two `ends`; `goal_costs` must be infinite everywhere before.
+    Among ways of the same cost it takes the one over the lowest nodes, so that the way does not depend on the order of
+    the search: a search that stops at one goal and one that goes everywhere give the same. Steps cost the same in both
+    directions. The space has a source after its last stored node; -1 says that `out` is too small.
     """
-    count = 0
-    t = places[0]
-    for at in range(tri_offsets[t], tri_offsets[t + 1]):
-        node = tri_nodes[at]
-        start_nodes[count] = node
-        start_costs[count] = weights[t] * apart(points, node, ends[0, 0], ends[0, 1])
-        count += 1
-    if places[0] == places[1]:
-        start_nodes[count] = points.shape[0] + 1
-        start_costs[count] = weights[t] * np.sqrt((ends[0, 0] - ends[1, 0]) ** 2 + (ends[0, 1] - ends[1, 1]) ** 2)
-        count += 1
-    t = places[1]
-    for at in range(tri_offsets[t], tri_offsets[t + 1]):
-        node = tri_nodes[at]
-        goal_costs[node] = weights[t] * apart(points, node, ends[1, 0], ends[1, 1])
-    return count
-
-
-@inline
-def apart(points, node, x, y):
-    """Distance of a node from a place."""
-    return np.sqrt((points[node, 0] - x) ** 2 + (points[node, 1] - y) ** 2)
+    clock = state.clock[0]
+    used = 0
+    source = state.cost.size - 2
+    while 0 <= node < source:
+        if used == out.size:
+            return -1
+        out[used] = node
+        used += 1
+        here = state.cost[node]
+        arrived = False
+        for at in range(space.start_nodes.size):
+            arrived = arrived or (space.start_nodes[at] == node and space.start_costs[at] == here)
+        if arrived:
+            break
+        best = state.parent[node]
+        found = False
+        first, last = slots(space, node)
+        for slot in range(first, last):
+            other = target(space, node, slot)
+            if other < 0 or other >= source or (found and other >= best):
+                continue
+            # Settled, and on a cheapest way; steps of no length are left to the search, whose ways have no circles.
+            if state.stamp[other] <= clock or state.place[other] >= 0 or not state.cost[other] < here:
+                continue
+            if state.cost[other] + cost(space, node, slot, other) == here:
+                best = other
+                found = True
+        node = best
+    return used
 
 
 @kernel
@@ -187,22 +197,31 @@ def dual_steps(mesh, weights, points, costs, bends):
 
 
 @kernel
-def dual_line(mesh, weights, points, targets, bends, nodes, line):
+def dual_line(mesh, weights, points, offsets, targets, bends, nodes, line):
     """Corners of a route over dual `nodes`: centres, and where the steps between them cross edges; returns the cost.
 
     `line` (2 k - 1, 2) float64 is written. A step crosses at its bend, or on the straight line between two centres.
+    Nodes after those of the triangles are pinch points: the step to one ends there.
     """
     total = 0.0
+    count = mesh.triangles.shape[0]
     for i in range(nodes.size):
         here = nodes[i]
         line[2 * i, 0], line[2 * i, 1] = points[here, 0], points[here, 1]
         if i == 0:
             continue
         before = nodes[i - 1]
+        if here >= count or before >= count:
+            pinch, centre = max(here, before), min(here, before)
+            line[2 * i - 1, 0], line[2 * i - 1, 1] = points[pinch, 0], points[pinch, 1]
+            total += weights[centre] * np.hypot(
+                points[pinch, 0] - points[centre, 0], points[pinch, 1] - points[centre, 1]
+            )
+            continue
         k = 0
-        while targets[3 * before + k] != here:
+        while targets[offsets[before] + k] != here:
             k += 1
-        bend = bends[3 * before + k]
+        bend = bends[offsets[before] + k]
         if bend >= 0:
             x, y = mesh.vertices[bend, 0], mesh.vertices[bend, 1]
         else:

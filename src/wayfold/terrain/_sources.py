@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats import load_geojson, load_map
-from wayfold.terrain._subdivision import triangulate
+from wayfold.geometry.frame import LARGEST, Frame
+from wayfold.terrain._subdivision import paint, triangulate, turns
+from wayfold.terrain.ground import Ground, resolution
 
 Array = NDArray[np.float64]
 Kinds = tuple[NDArray[Any], tuple[str, ...], Array]
@@ -48,6 +50,8 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
         name = str(region[2]) if len(region) == 3 and region[2] is not None else f"{weight:g}"
         if not np.isfinite(shapely.get_coordinates(shape)).all():
             raise GeometryError(f"region {number} has a coordinate that is not finite")
+        if not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():
+            raise GeometryError(f"region {number} has a coordinate beyond {LARGEST:g}: use a nearer origin")
         if not shape.is_valid:
             raise GeometryError(f"region {number} is not a valid polygon: {shapely.is_valid_reason(shape)}")
         if not shape.area > 0:
@@ -75,10 +79,29 @@ def check_bounds(bounds: Sequence[float] | None, shapes: NDArray[Any]) -> tuple[
     else:
         if len(bounds) != 4:
             raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {bounds!r}")
-        low_x, low_y, high_x, high_y = (_check.number(value, "bounds") for value in bounds)
+        low_x, low_y, high_x, high_y = (_check.number(value, "bounds", low=-LARGEST, high=LARGEST) for value in bounds)
     if not (low_x < high_x and low_y < high_y):
         raise ParameterError(f"bounds must enclose an area, not {(low_x, low_y, high_x, high_y)}")
     return low_x, low_y, high_x, high_y
+
+
+def moved(shapes: Sequence[Any] | NDArray[Any], frame: Frame) -> NDArray[Any]:
+    """Shapes in the coordinates of a frame."""
+    return np.asarray(shapely.transform(np.array(shapes, object), frame.local))
+
+
+def painted_ground(
+    shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None
+) -> tuple[Ground, NDArray[np.int32]]:
+    """The ground of painted shapes, and the number of the topmost shape (-1 for none) of each triangle."""
+    corners = [] if bounds is None else [bounds[:2], bounds[2:]]
+    frame = Frame.of(np.concatenate([shapely.get_coordinates(shapes), np.reshape(corners, (-1, 2))]))
+    box = None
+    if bounds is not None:
+        (x0, y0), (x1, y1) = frame.local(np.array(corners)).tolist()
+        box = x0, y0, x1, y1
+    vertices, triangles, owners = paint(moved(shapes, frame), box, resolution(frame))
+    return Ground(vertices, triangles, frame), owners
 
 
 def geojson_regions(
@@ -188,9 +211,12 @@ def height_cells(
 
 def triangulate_cells(
     cells: NDArray[Any], side: float, origin: tuple[float, float]
-) -> tuple[Array, NDArray[np.int32], NDArray[np.int32]]:
-    """Triangles of the areas of like cells, with corners only where their outlines turn or meet."""
+) -> tuple[Ground, NDArray[np.int32]]:
+    """The ground of the areas of like cells, with corners only where their outlines turn or meet; and their kinds."""
     rows, columns = cells.shape
+    corner_x, corner_y = (_check.number(value, "origin") for value in origin)
+    if max(abs(corner_x), abs(corner_y)) + max(rows, columns) * side > LARGEST:
+        raise ParameterError(f"the cells reach beyond {LARGEST:g}: use smaller cells or a nearer origin")
     framed = np.full((rows + 2, columns + 2), -1, np.int64)
     framed[1:-1, 1:-1] = cells
     across = framed[1:, 1:-1] != framed[:-1, 1:-1]  # (rows + 1, columns): a border below cell row r
@@ -204,12 +230,13 @@ def triangulate_cells(
     south, north = upright[:-1], upright[1:]
     corner = (west | east | south | north) & ~((west & east & ~south & ~north) | (south & north & ~west & ~east))
     segments = [*_runs(across, corner, False), *_runs(along.T, corner.T, True)]
-    lines = shapely.linestrings(np.concatenate(segments) * side + np.asarray(origin, float))
+    lines = shapely.linestrings(np.concatenate(segments))
 
-    vertices, triangles, places = triangulate(shapely.multilinestrings(lines))
-    where = np.floor((places - np.asarray(origin, float)) / side).astype(int)
-    column, row = np.clip(where[:, 0], 0, columns - 1), np.clip(where[:, 1], 0, rows - 1)
-    return vertices, triangles, cells[row, column].astype(np.int32)
+    found = triangulate(shapely.multilinestrings(lines))
+    column, row = found.places.astype(int).T
+    kinds = cells[np.clip(row, 0, rows - 1), np.clip(column, 0, columns - 1)].astype(np.int32)
+    frame = Frame((corner_x, corner_y, 0.0), max(rows, columns) * side)
+    return Ground(np.ascontiguousarray(found.vertices * side), found.triangles, frame), kinds[found.face]
 
 
 def _runs(border: NDArray[np.bool_], corner: NDArray[np.bool_], turned: bool) -> list[Array]:
@@ -241,9 +268,11 @@ def mesh_regions(
     else:
         given = [*weights, *([usual] * count)][:count]
     values = np.array([check_weight(weight, f"weight of {name!r}") for name, weight in zip(names, given, strict=True)])
-    corners = mesh.vertices[mesh.triangles][:, :, :2]
-    side, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    real = side[:, 0] * other[:, 1] != side[:, 1] * other[:, 0]
+    flat = np.ascontiguousarray(mesh.vertices[:, :2], np.float64)
+    if not (np.abs(flat) <= LARGEST).all():
+        raise GeometryError(f"the mesh has a coordinate beyond {LARGEST:g}: use a nearer origin")
+    real = turns(flat, mesh.triangles.astype(np.int32)) != 0
+    corners = flat[mesh.triangles]
     if not real.any():
         raise GeometryError("no triangle of the mesh has an area seen from above")
     rings = corners[real][:, [0, 1, 2, 0]]

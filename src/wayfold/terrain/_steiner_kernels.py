@@ -14,6 +14,7 @@ from wayfold._jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 
 GROUPS = 7  # neighbour bisectors
+MOST = 1000.0  # points on one bisector
 
 
 class SteinerSpace(NamedTuple):
@@ -45,7 +46,7 @@ def place_points(vertices, triangles, weights, fan_first, fan, epsilon, first, p
 
     The vicinity of a vertex is empty: its radius is r(v) = w_min / (7 w_max) d(v), times epsilon where that is below
     1 (for larger ones the paper's own figures keep r(v)). From there the intervals grow with the distance from the
-    vertex. Bisectors in obstacles have no points.
+    vertex, so that there are at most MOST points. Bisectors in obstacles have no points.
     """
     used = 0
     for h in range(3 * triangles.shape[0]):
@@ -61,12 +62,15 @@ def place_points(vertices, triangles, weights, fan_first, fan, epsilon, first, p
         norm = np.hypot(dx, dy)
         cosine = 0.5 * norm  # of half the angle
         sine = np.sqrt(max(0.0, 1.0 - cosine * cosine))
-        if not (sine > 1e-9 and norm > 1e-9):
+        if not (sine > 0.0 and norm > 0.0):
             continue
         length = 2.0 * la * lb * cosine / (la + lb)
         reach = min(1.0, epsilon) * vicinity(vertices, triangles, weights, fan_first, fan, v)
         growth = 1.0 + sine * np.sqrt(0.5 * epsilon)
-        while reach < length:
+        # In a triangle as thin as a needle the points would be millions.
+        if 0.0 < reach < length and (length / reach) > growth**MOST:
+            growth = (length / reach) ** (1.0 / MOST)
+        while reach < length and reach > 0.0:
             if points.size > 0:
                 points[used, 0] = vertices[v, 0] + reach * dx / norm
                 points[used, 1] = vertices[v, 1] + reach * dy / norm

@@ -6,7 +6,7 @@ by itself and belongs to the polygon that was painted last over it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -19,11 +19,21 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 UNPAINTED = -1
-_SNAP = 2.0**-40  # of the extent: slivers about as thin as this come from rounding and are closed
 _BUCKETS = 1.0  # buckets a triangle
 
 
-def paint(shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None) -> tuple[Array, Ints, Ints]:
+class Faces(NamedTuple):
+    """Triangles of the faces between lines."""
+
+    vertices: Array  # (n, 2)
+    triangles: Ints  # (m, 3)
+    places: Array  # (f, 2), a point inside each face
+    face: NDArray[np.int64]  # (m,), the face that a triangle is a part of
+
+
+def paint(
+    shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None, grain: float
+) -> tuple[Array, Ints, Ints]:
     """Vertices, triangles and the number of the topmost shape (or UNPAINTED) of each triangle.
 
     Parameters
@@ -32,28 +42,35 @@ def paint(shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None
         Valid, with area; later ones lie over earlier ones.
     bounds : (4,), optional
         A rectangle that is covered whether it is painted or not; what lies outside of it is cut off.
+    grain : float, metres
+        Slivers about as thin as this come from rounding and are closed.
     """
     lines = shapely.boundary(shapes)
     if bounds is not None:
         frame = shapely.box(*bounds)
         lines = np.append(shapely.intersection(lines, frame), shapely.boundary(frame))
-    extent = shapely.total_bounds(lines)
-    size = float(max(extent[2] - extent[0], extent[3] - extent[1]))
-    vertices, triangles, places = triangulate(shapely.union_all(lines))
-    if _thinnest(vertices, triangles) < 4 * _SNAP * size:
-        snapped = triangulate(shapely.union_all(lines, grid_size=_SNAP * size))
-        if _thinnest(*snapped[:2]) > _thinnest(vertices, triangles):
-            vertices, triangles, places = snapped
-    owners = _owners(shapes, places)
+    found = node(lines, grain)
+    owners = _owners(shapes, found.places)[found.face]
     inside = np.ones(len(owners), np.bool_) if bounds is not None else owners != UNPAINTED
     if not inside.any():
         raise GeometryError("the regions cover no area")
-    return vertices, triangles[inside], owners[inside]
+    return found.vertices, found.triangles[inside], owners[inside]
 
 
-def triangulate(linework: Any) -> tuple[Array, Ints, Array]:
-    """Triangles of the faces between noded lines, and a point inside the face of each triangle."""
-    faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(linework)))
+def node(lines: NDArray[Any], grain: float) -> Faces:
+    """Triangles between lines that may cross; slivers about as thin as `grain` are closed."""
+    found = triangulate(shapely.union_all(lines))
+    thin = _thinnest(found)
+    if thin < 4 * grain:
+        snapped = triangulate(shapely.union_all(lines, grid_size=grain))
+        if _thinnest(snapped) > thin:
+            return snapped
+    return found
+
+
+def triangulate(linework: Any) -> Faces:
+    """Triangles of the faces between noded lines."""
+    faces = shapely.get_parts(shapely.polygonize([linework]))
     if not len(faces):
         raise GeometryError("the regions enclose no area")
     places = shapely.get_coordinates(shapely.point_on_surface(faces))
@@ -69,16 +86,25 @@ def triangulate(linework: Any) -> tuple[Array, Ints, Array]:
     number = np.concatenate(owner)
     order = np.argsort(_curve(points.mean(axis=1)), kind="stable")
     points, number = points[order], number[order]
-    vertices, first, inverse = np.unique(points.reshape(-1, 2), axis=0, return_index=True, return_inverse=True)
+    # As complex numbers, which are sorted many times faster than rows; 0.0 makes one number of the two zeros.
+    flat = np.ascontiguousarray(points.reshape(-1, 2) + 0.0).view(np.complex128).ravel()
+    flat, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+    vertices = flat.view(np.float64).reshape(-1, 2)
     rank = np.argsort(first)  # vertices in the order in which triangles need them
     place = np.empty(len(rank), np.int32)
     place[rank] = np.arange(len(rank))
-    vertices, triangles = vertices[rank], place[inverse.ravel()].reshape(-1, 3)
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    turn = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    vertices, triangles = np.ascontiguousarray(vertices[rank]), place[inverse.ravel()].reshape(-1, 3)
+    turn = turns(vertices, triangles)
     triangles[turn < 0] = triangles[turn < 0][:, ::-1]
     real = turn != 0
-    return np.ascontiguousarray(vertices), np.ascontiguousarray(triangles[real]), places[number[real]]
+    return Faces(vertices, np.ascontiguousarray(triangles[real]), places, number[real])
+
+
+def turns(vertices: Array, triangles: Ints) -> NDArray[np.int8]:
+    """1 for each triangle that runs counter-clockwise, -1 for clockwise, 0 without area; exact."""
+    found = np.empty(len(triangles), np.int8)
+    _kernels.turns(vertices, np.ascontiguousarray(triangles), found)
+    return found
 
 
 def _curve(points: Array) -> NDArray[np.uint64]:
@@ -100,12 +126,21 @@ def _owners(shapes: NDArray[Any], places: Array) -> Ints:
     return owners[inverse.ravel()]
 
 
-def _thinnest(vertices: Array, triangles: Ints) -> float:
+def _thinnest(found: Faces) -> float:
     """The least height of any triangle."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    a, b, c = (found.vertices[found.triangles[:, k]] for k in range(3))
     turn = np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
     longest = np.max([np.hypot(*(p - q).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
-    return float((turn / longest).min())
+    return float((turn / longest).min()) if len(turn) else 0.0
+
+
+def fans(mesh: _kernels.Triangulation, open_: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Into how many parts the open triangles around each vertex fall that share an edge there; 0 for a whole circle."""
+    corners = np.bincount(mesh.triangles[open_].ravel(), minlength=len(mesh.vertices))
+    half = np.flatnonzero(mesh.twins > np.arange(mesh.twins.size))
+    half = half[open_[half // 3] & open_[mesh.twins[half] // 3]]
+    begins, ends = mesh.triangles.ravel()[half], mesh.triangles[:, [1, 2, 0]].ravel()[half]
+    return np.asarray(corners - np.bincount(np.concatenate([begins, ends]), minlength=len(mesh.vertices)))
 
 
 def connect(vertices: Array, triangles: Ints) -> _kernels.Triangulation:
@@ -131,4 +166,6 @@ def connect(vertices: Array, triangles: Ints) -> _kernels.Triangulation:
     np.cumsum(bounds, out=bounds)
     inside = np.empty(int(bounds[-1]), np.int32)
     _kernels.fill_buckets(vertices, triangles, frame, bounds[:-1].copy(), inside)
-    return _kernels.Triangulation(vertices, triangles, twins, bounds, inside, frame)
+    found = _kernels.Triangulation(vertices, triangles, twins, bounds, inside, frame, np.empty((0, 2)))
+    touching = fans(found, np.ones(count, np.bool_)) > 1
+    return found._replace(pinches=np.ascontiguousarray(vertices[touching]))

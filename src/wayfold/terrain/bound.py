@@ -44,13 +44,17 @@ def lower_bound(ground: Ground, weights: Array, ends: Array, places: Ints, known
     count = len(weights)
     pieces = int(np.clip(np.sqrt(_FIRST / (9 * count)), 1, 16))
     edges = np.repeat(np.arange(len(ground.edge_ends)), pieces)
-    share = np.tile(np.arange(pieces) / pieces, len(ground.edge_ends))
-    low, high = share, share + 1 / pieces
+    low = np.tile(np.arange(pieces) / pieces, len(ground.edge_ends))
+    high = np.tile(np.arange(1, pieces + 1) / pieces, len(ground.edge_ends))
     best = straight
     for _ in range(_ROUNDS):
         bound, alive = _round(ground, weights, ends, places, known, edges, low, high)
         best = max(best, min(bound, known))
         if best >= (1 - _GAP) * known:
+            break
+        if not alive.any():  # no route as cheap as the known one crosses an edge
+            inner = weights[places[0]] * np.hypot(*(ends[1] - ends[0])) if places[0] == places[1] else known
+            best = max(best, min(float(inner), known))
             break
         edges, low, high = edges[alive], low[alive], high[alive]
         per_edge = np.bincount(edges, minlength=len(ground.edge_ends))
@@ -65,7 +69,7 @@ def lower_bound(ground: Ground, weights: Array, ends: Array, places: Ints, known
         width = np.repeat((high - low) / parts, parts)
         edges, low = np.repeat(edges, parts), np.repeat(low, parts) + number * width
         high = np.where(number + 1 == np.repeat(parts, parts), np.repeat(high, parts), low + width)
-    return best
+    return min(best, known)
 
 
 def _round(
@@ -86,16 +90,26 @@ def _round(
     end = np.where((high == 1)[:, None], b, a + high[:, None] * (b - a))
     spans = np.ascontiguousarray(np.column_stack([begin, end]))
     edge_first = np.searchsorted(edges, np.arange(len(ground.edge_ends) + 1)).astype(np.int64)
-    offsets = np.zeros(2 * count + 1, np.int64)
+    # Vertices in which parts of the map touch: a route may pass from one to the other there.
+    pinches = ground.pinches(np.ones(len(weights)))
+    number = np.full(len(mesh.vertices), -1, np.int32)
+    number[pinches] = np.arange(len(pinches))
+    touching = np.where(np.column_stack([low == 0, high == 1]), number[ground.edge_ends[edges]], -1).astype(np.int32)
+    interval, end_at = np.nonzero(touching >= 0)
+    meetings = np.column_stack([touching[interval, end_at], interval]).astype(np.int32)
+    meetings = np.ascontiguousarray(meetings[np.argsort(meetings[:, 0], kind="stable")])
+    nodes = 2 * count + len(pinches)
+    offsets = np.zeros(nodes + 1, np.int64)
     targets, costs = np.empty(0, np.int32), np.empty(0, np.float32)
     for _ in range(2):  # sizes first
         _bound_kernels.fill_gaps(
-            ground.edge_of, ground.edge_halves, edge_first, edges, spans, weights, offsets, targets, costs
-        )
+            ground.edge_of, ground.edge_halves, edge_first, edges, spans, weights, touching, meetings, offsets, targets,
+            costs,
+        )  # fmt: skip
         if not targets.size:
             targets, costs = np.empty(int(offsets[-1]), np.int32), np.empty(int(offsets[-1]), np.float32)
-    workspaces = Workspaces(2 * count + 2)
-    doubled = np.concatenate([begin, begin])
+    workspaces = Workspaces(nodes + 2)
+    doubled = np.concatenate([begin, begin, mesh.vertices[pinches]])
     reached = []
     for which in range(2):
         links, link_costs = np.empty(count, np.int32), np.empty(count)
@@ -104,9 +118,9 @@ def _round(
         )
         links, link_costs = links[:used], link_costs[:used]
         space = _route_kernels.LinkedSpace(
-            offsets, targets, costs, doubled, links, link_costs, np.full(2 * count, np.inf), ends
+            offsets, targets, costs, doubled, links, link_costs, np.full(nodes, np.inf), ends
         )
-        state, *_ = searcher.run(workspaces, partial(_reach, space, 2 * count, known))
+        state, *_ = searcher.run(workspaces, partial(_reach, space, nodes, known))
         settled = (state.stamp[: 2 * count] > state.clock[0]) & (state.place[: 2 * count] < 0)
         cost = np.where(settled, state.cost[: 2 * count], np.inf)
         # The least cost at which a route may be anywhere on the interval, before or after running along the edge.

@@ -1,44 +1,161 @@
 """Terrain for a disc (003, section 6): what weighs most under the disc becomes the weight of the disc's centre.
 
 Grown by the radius and painted in the order of their weights, the regions give a terrain on which the disc is a point
-again, so that the refined route works for discs as it does for points.
+again, so that the refined route works for discs as it does for points. Regions of one weight are grown as one, and
+only those outlines are kept that no heavier region covers, so that the new map has little more triangles than the old
+one. After an edit only its surroundings are grown again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 
-from wayfold.terrain import _disc_kernels
-from wayfold.terrain._subdivision import paint
+from wayfold.terrain import _disc_kernels, _kernels
+from wayfold.terrain._subdivision import triangulate
 from wayfold.terrain.ground import Array, Ground, new_scratch
 
-_QUARTER = 24  # sides of the polygon that stands for a quarter of a circle
-# The polygon lies around the circle, so that a route on its border keeps the radius. GEOS rounds the number of sides of
-# an arc, so that a side may span up to one and a half times its share.
-_AROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+_SIDES = 1e-3
+"""Of the radius: how much farther than it the sides of grown regions lie, so that rounding does not matter."""
+_CORNERS = 0.09
+"""Of the radius: how much farther the corners reach at most."""
+_TIP = 0.01  # of the radius: the first part of the way, in which corners sharper than a right angle are blunted
+_RIGHT = 1.4143  # mitre limit that leaves right angles as they are
+_FINE = 4_000  # triangles up to which corners get twice as many sides, and reach a quarter as far
+Layer = tuple[Any, float]
+
+
+class Layers(NamedTuple):
+    """Polygons and what the terrain of a disc's centre weighs in them, heavier ones later."""
+
+    layers: list[Layer]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the polygons, about."""
+        return sum(200 + 16 * int(shapely.get_num_coordinates(polygon)) for polygon, _ in self.layers)
 
 
 def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
-    """The terrain of the centre of a disc: its triangles and their weights.
+    """The terrain of the centre of a disc: its triangles and their weights, without what is closed to it.
 
-    Corners of regions become polygons around arcs, so that weights reach up to 0.12 % of the radius too far and a gap
-    must be as much wider than the disc.
+    Corners of regions become polygons around arcs. Their sides lie a thousandth of the radius too far out, their
+    corners at most 9 % (2.5 % on small maps), so that a gap between two corners must be as much wider than the disc.
     """
-    corners = ground.mesh.vertices[ground.mesh.triangles]
-    triangles = shapely.polygons(corners[:, [0, 1, 2, 0]])
+    mesh = ground.mesh
+    values, areas = _areas(ground, weights)
+    fine = len(weights) <= _FINE
+    wide = [_widened(area, radius + _margin(ground, radius), fine) for area in areas[1:]]
+    lines = [shapely.multilinestrings(_borders(mesh, np.zeros(len(weights))))]
+    covered = None
+    for area in reversed(wide):
+        outline = shapely.boundary(area)
+        lines.append(outline if covered is None else shapely.difference(outline, covered))
+        covered = area if covered is None else shapely.union(covered, area)
+    # Ends of outlines were computed, and meet the outlines they end on only within rounding.
+    found = triangulate(shapely.union_all(np.array(lines, object), grid_size=4 * ground.slack))
+    on_map = np.empty(len(found.places), np.int32)
+    _kernels.locate(mesh, weights, found.places, 0.0, on_map)
+    heavy = np.where(on_map >= 0, values[0], np.inf)
+    for value, area in zip(values[1:], wide, strict=True):
+        shapely.prepare(area)
+        heavy[shapely.intersects_xy(area, found.places[:, 0], found.places[:, 1])] = value
+    heavy[on_map < 0] = np.inf
+    open_ = np.isfinite(heavy[found.face])
+    if not open_.any():
+        open_[:1] = True  # a map needs a triangle, even if it is a closed one
+    triangles = found.triangles[open_]
+    used, triangles = np.unique(triangles, return_inverse=True)
+    vertices = np.ascontiguousarray(found.vertices[used])
+    grown = Ground(vertices, triangles.reshape(-1, 3).astype(np.int32), ground.frame)
+    return grown, np.ascontiguousarray(heavy[found.face][open_])
+
+
+def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[tuple[Any, list[int]]]:
+    """Where the terrain of a disc's centre is another one after `changed` polygons: areas and the polygons in each."""
+    polygons = np.array(changed, object)
+    around = shapely.buffer(polygons, _reach(ground, radius), join_style="mitre")
+    parts = shapely.get_parts(shapely.union_all(around))
+    part, polygon = shapely.STRtree(polygons).query(parts, predicate="intersects")
+    return [(area, sorted(polygon[part == number].tolist())) for number, area in enumerate(parts)]
+
+
+def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> list[Layer]:
+    """What the terrain of a disc's centre weighs in a zone: polygons and their weights, heavier ones later."""
+    reach = _reach(ground, radius)
+    near = ground.near(zone.bounds, reach)
+    polygons = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
+    local = weights[near]
+    layers: list[Layer] = []
+    for number, value in enumerate(np.unique(local)):
+        area = shapely.coverage_union_all(polygons[local == value])
+        wide = area if number == 0 else _widened(area, radius + _margin(ground, radius), fine)
+        parts = shapely.get_parts(shapely.intersection(wide, zone))
+        layers += [(part, float(value)) for part in parts if part.geom_type == "Polygon" and part.area > 0]
+    return layers
+
+
+def is_fine(weights: Array) -> bool:
+    """Whether the corners of a map get twice as many sides."""
+    return len(weights) <= _FINE
+
+
+def _margin(ground: Ground, radius: float) -> float:
+    return _SIDES * radius + 8 * ground.slack
+
+
+def _reach(ground: Ground, radius: float) -> float:
+    """How far a grown region reaches at most."""
+    return (1 + _CORNERS) * (radius + _margin(ground, radius))
+
+
+def _areas(ground: Ground, weights: Array) -> tuple[Array, list[Any]]:
+    """The weights of a terrain, and the area of each as one shape."""
     values = np.unique(weights)
-    areas = [shapely.union_all(triangles[weights == value]) for value in values]
-    domain = shapely.union_all(areas)
-    shapes, kinds = [], []
-    for kind, area in enumerate(areas):
-        wide = area if kind == 0 else shapely.buffer(area, radius * _AROUND, quad_segs=_QUARTER)
-        for part in shapely.get_parts(shapely.intersection(wide, domain)):
-            if part.geom_type == "Polygon" and part.area > 0:
-                shapes.append(part)
-                kinds.append(kind)
-    vertices, cut, owners = paint(np.array(shapes, object), None)
-    return Ground(vertices, cut), np.ascontiguousarray(values[np.array(kinds)[owners]])
+    faces = np.asarray(shapely.get_parts(shapely.polygonize(_borders(ground.mesh, weights))))
+    places = shapely.get_coordinates(shapely.point_on_surface(faces))
+    at = np.empty(len(faces), np.int32)
+    _kernels.locate(ground.mesh, weights, places, 0.0, at)
+    heavy = np.where(at >= 0, weights[at], np.nan)
+    return values, [shapely.multipolygons(faces[heavy == value]) for value in values]
+
+
+def _borders(mesh: _kernels.Triangulation, weights: Array) -> NDArray[Any]:
+    """The edges between different weights, and around the map."""
+    twins = mesh.twins
+    half = np.flatnonzero((twins < 0) | (np.arange(twins.size) < twins))
+    twin = twins[half]
+    half = half[(twin < 0) | (weights[half // 3] != weights[np.maximum(twin, 0) // 3])]
+    ends = np.stack([mesh.triangles.ravel()[half], mesh.triangles[:, [1, 2, 0]].ravel()[half]], axis=1)
+    return np.asarray(shapely.linestrings(mesh.vertices[ends]))
+
+
+def _widened(area: Any, distance: float, fine: bool) -> Any:
+    """An area and everything less than `distance` from it; its corners are cut by tangents of their arcs.
+
+    Small first steps blunt corners sharper than a right angle (and all of them once more if `fine`), the last one cuts
+    each corner once, so that no tangent turns by more than 45 (22.5) degrees from the next.
+    """
+    limits = (_RIGHT, 1.0) if fine else (_RIGHT,) if _has_sharp(area) else ()
+    for limit in limits:
+        area = shapely.buffer(area, _TIP * distance, join_style="mitre", mitre_limit=limit)
+    return shapely.buffer(area, (1 - _TIP * len(limits)) * distance, join_style="mitre", mitre_limit=1.0)
+
+
+def _has_sharp(area: Any) -> bool:
+    """Whether a ring of an area turns by more than a right angle anywhere, to either side."""
+    points, ring = shapely.get_coordinates(shapely.get_rings(shapely.get_parts(area)), return_index=True)
+    step = np.diff(points, axis=0)
+    turn = (step[1:] * step[:-1]).sum(axis=1) < -1e-9 * np.hypot(*step[1:].T) * np.hypot(*step[:-1].T)
+    inner = bool((turn & (ring[2:] == ring[:-2])).any())
+    first = np.flatnonzero(np.diff(ring, prepend=-1))
+    last = np.append(first[1:], len(points)) - 1
+    ends = ((points[first + 1] - points[first]) * (points[last] - points[last - 1])).sum(axis=1)
+    return inner or bool((ends < 0).any())
 
 
 def exact_cost(ground: Ground, weights: Array, line: Array, radius: float) -> float:
@@ -49,3 +166,26 @@ def exact_cost(ground: Ground, weights: Array, line: Array, radius: float) -> fl
         if cost >= 0:
             return float(cost)
         capacity *= 4
+
+
+def fits(ground: Ground, weights: Array, points: Array, radius: float) -> NDArray[np.bool_]:
+    """Whether a disc around each point (q, 2) meets no obstacle."""
+    free = np.ones(len(points), np.bool_)
+    if radius > 0:
+        _disc_kernels.fits(ground.mesh, weights, points, radius, free)
+    return free
+
+
+def nearest(ground: Ground, weights: Array, point: Array, reach: float) -> Array:
+    """The nearest place on open ground within `reach` of a point, the point itself where there is none."""
+    near = ground.near((point[0], point[1], point[0], point[1]), reach)
+    near = near[np.isfinite(weights[near])]
+    if not near.size:
+        return point
+    open_ = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
+    spot = shapely.Point(point)
+    gaps = shapely.distance(open_, spot)
+    at = int(np.argmin(gaps))
+    if gaps[at] > reach or gaps[at] == 0:
+        return point
+    return np.asarray(shapely.get_coordinates(shapely.shortest_line(open_[at], spot))[0])

@@ -5,16 +5,20 @@ from __future__ import annotations
 from time import perf_counter
 
 import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Status
-from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels
-from wayfold.terrain.ground import Array, Ground, Ints
+from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels, _route_kernels
+from wayfold.terrain.discs import exact_cost
+from wayfold.terrain.ground import Array, Ground, Ints, Pool
+from wayfold.terrain.routes import Reach, flat_points
 
 _MOST_CELLS = 100_000_000
+_AROUND = 2  # nodes in each direction that a pinch point may be joined to
 
 
 class GridRoutes:
@@ -33,6 +37,11 @@ class GridRoutes:
         its ends, as in the paper. With obstacles or a radius steps are exact.
     radius : float, metres, >= 0
         Of a disc; its steps cost the highest weight under it, all along.
+
+    Notes
+    -----
+    A point may pass a vertex in which open ground only touches, so there is a node in each such pinch point too. It is
+    joined to the nodes of the grid around it that a straight line leads to, and to pinch points on the same triangle.
     """
 
     def __init__(self, ground: Ground, weights: Array, cell: float, nodes: str, steps: str, radius: float) -> None:
@@ -43,14 +52,55 @@ class GridRoutes:
         if columns * rows > _MOST_CELLS:
             raise ParameterError(f"cells of {cell:g} make a grid of {columns} x {rows}: take larger ones")
         shift = 0.0 if corners else 0.5 * cell
-        # Sampled costs are right about obstacles only where there are none.
-        exact = float(steps == "exact" or radius > 0 or not np.isfinite(weights).all())
+        # Sampled costs are right about obstacles and holes only where there are none.
+        exact = float(steps == "exact" or radius > 0 or not np.isfinite(weights).all() or _has_holes(ground))
         self.layout = np.array([low_x + shift, low_y + shift, cell, radius, ground.slack, exact])
         self.samples = np.empty((rows, columns))
         self.ground = ground
         self.weights = weights
-        self.workspaces = Workspaces(self.samples.size + 2)
         _grid_kernels.sample(ground.mesh, weights, self.layout, self.samples)
+        pinches = ground.pinches(weights) if exact and radius == 0 else np.empty(0, np.int32)
+        self._number = np.full(len(ground.mesh.vertices) if len(pinches) else 0, -1, np.int64)
+        self._number[pinches] = self.samples.size + np.arange(len(pinches))
+        self.pinches = np.ascontiguousarray(ground.mesh.vertices[pinches])
+        self._steps = self._join(pinches)
+        self._pool = Pool(self.samples.size + len(pinches))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the grid."""
+        own = sum(array.nbytes for array in (self.samples, self._number, self.pinches, *self._steps))
+        return own + self._pool.workspaces.nbytes
+
+    def _join(self, pinches: Ints) -> tuple[NDArray[np.int64], Ints, Array]:
+        """Steps between pinch points and the nodes around them, in compressed rows."""
+        if not len(pinches):
+            return np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+        mesh, scratch = self.ground.mesh, self.ground.scratch()
+        rows, columns, costs = [], [], []
+        for number, where in enumerate(self.pinches):
+            nodes, lines = self._around(where, _AROUND, scratch)
+            rows += [self.samples.size + number] * len(nodes)
+            columns += nodes
+            costs += lines
+        # Pinch points that are corners of one open triangle.
+        corners = self._number[mesh.triangles]
+        for k in range(3):
+            a, b = corners[:, k], corners[:, (k + 1) % 3]
+            both = np.flatnonzero((a >= 0) & (b >= 0) & np.isfinite(self.weights))
+            gap = self.pinches[a[both] - self.samples.size] - self.pinches[b[both] - self.samples.size]
+            rows += a[both].tolist()
+            columns += b[both].tolist()
+            costs += (self.weights[both] * np.hypot(*gap.T)).tolist()
+        count = self.samples.size + len(pinches)
+        # Beside an edge the cheaper triangle counts, in both directions.
+        pairs: dict[tuple[int, int], float] = {}
+        for a, b, cost in zip(rows, columns, costs, strict=True):
+            for pair in ((a, b), (b, a)):
+                pairs[pair] = min(cost, pairs.get(pair, np.inf))
+        index = np.array(list(pairs)).reshape(-1, 2)
+        table = scipy.sparse.csr_array((list(pairs.values()), (index[:, 0], index[:, 1])), shape=(count, count))
+        return table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data.astype(np.float64)
 
     @property
     def num_nodes(self) -> int:
@@ -64,60 +114,122 @@ class GridRoutes:
         pairs = (free[:, 1:] & free[:, :-1]).sum() + (free[1:] & free[:-1]).sum()
         return 2 * int(pairs + (free[1:, 1:] & free[:-1, :-1]).sum() + (free[1:, :-1] & free[:-1, 1:]).sum())
 
-    def path(self, ends: Array, search: str) -> Path:
+    def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the grid."""
         begin = perf_counter()
+        count = self._pool.workspaces.nodes - 2
         scratch = self.ground.scratch()
-        start_nodes, start_costs = self._links(ends[0], scratch)
-        goal_nodes, goal_costs = self._links(ends[1], scratch)
-        space = _grid_kernels.GridSpace(
-            self.ground.mesh, self.weights, self.samples, self.layout, ends, start_nodes, start_costs, goal_nodes,
-            goal_costs, scratch,
-        )  # fmt: skip
-        count = self.samples.size
-        scale = float(self.weights.min()) if search == "astar" else 0.0
-        state, status, end, settled = searcher.run(
-            self.workspaces,
+        links = self._links(ends[0], int(places[0]), scratch)
+        space = self._space(ends, self._links(ends[1], int(places[1]), scratch), links, scratch)
+        scale = float(self.weights.min()) * (1 - 1e-9) if search == "astar" else 0.0
+        state, status, _, settled = searcher.run(
+            self._pool.workspaces,
             lambda state: graph_kernels.search(
                 space, state, count, count + 1, scale, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET,
                 False,
             ),
         )  # fmt: skip
-        nodes = searcher.trail(state, end)[1:-1] if status == graph_kernels.FOUND else searcher.NO_NODES
-        self.workspaces.give(state)
-        if status != graph_kernels.FOUND:
+        trail = self._descend(space, state, *links) if status == graph_kernels.FOUND else None
+        self._pool.workspaces.give(state)
+        return self._path(ends, trail, settled, begin)
+
+    def reach(self, goal: Array, place: int) -> Reach:
+        """One search from a goal to everywhere."""
+        count = self._pool.workspaces.nodes - 2
+        scratch = self.ground.scratch()
+        none = np.empty(0, np.int32), np.empty(0)
+        space = self._space(np.stack([goal, goal]), self._links(goal, place, scratch), none, scratch)
+        state = searcher.run(
+            self._pool.workspaces,
+            lambda state: graph_kernels.search(
+                space, state, count, -1, 0.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
+            ),
+        )[0]
+        return Reach(space, state, goal, place)
+
+    def field_path(self, reach: Reach, start: Array, place: int) -> Path:
+        """The same path as `path` gives, from what a search from its goal has reached."""
+        begin = perf_counter()
+        scratch = self.ground.scratch()
+        space = reach.space._replace(scratch=scratch)
+        trail = self._descend(space, reach.state, *self._links(start, place, scratch))
+        return self._path(np.stack([start, reach.goal]), trail, 0, begin)
+
+    def _space(
+        self, ends: Array, source: tuple[Ints, Array], links: tuple[Ints, Array], scratch: _kernels.Scratch
+    ) -> _grid_kernels.GridSpace:
+        """The grid as it is searched, from the goal on."""
+        return _grid_kernels.GridSpace(
+            self.ground.mesh, self.weights, self.samples, self.pinches, *self._steps, self.layout,
+            np.ascontiguousarray(ends[::-1]), *source, *links, scratch,
+        )  # fmt: skip
+
+    def _descend(
+        self, space: _grid_kernels.GridSpace, state: graph_kernels.SearchState, nodes: Ints, costs: Array
+    ) -> Ints | None:
+        """The cheapest way from the linked nodes to where the search began; the lowest nodes among equal ones."""
+        total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
+        if not np.isfinite(total).any():
+            return None
+        first = int(nodes[total == total.min()].min())
+        capacity = 256
+        while True:
+            out = np.empty(capacity, np.int32)
+            used = _route_kernels.descend(space, state, first, out)
+            if used >= 0:
+                return out[:used].copy()
+            capacity *= 4
+
+    def _path(self, ends: Array, trail: Ints | None, settled: int, begin: float) -> Path:
+        if trail is None:
             return Path(Status.UNREACHABLE, expanded=settled)
-        line = np.concatenate([ends[:1], self._points(nodes), ends[1:]])
-        cost = _disc_kernels.disc_polyline_cost(
-            self.ground.mesh, self.weights, line, self.layout[3], self.ground.slack, scratch
-        )
+        line = np.concatenate([ends[:1], self._points(trail), ends[1:]])
+        cost = exact_cost(self.ground, self.weights, line, float(self.layout[3]))
         timings = {"search": perf_counter() - begin}
-        points = np.column_stack([line, np.zeros(len(line))])
-        return Path(Status.FOUND, points, nodes=nodes, cost=float(cost), expanded=settled, timings=timings)
+        return Path(Status.FOUND, flat_points(line), nodes=trail, cost=cost, expanded=settled, timings=timings)
 
     def _points(self, nodes: Ints) -> Array:
-        rows, columns = np.divmod(nodes, self.samples.shape[1])
-        return np.asarray(self.layout[:2] + np.column_stack([columns, rows]) * self.layout[2])
+        on_grid = nodes < self.samples.size
+        rows, columns = np.divmod(np.where(on_grid, nodes, 0), self.samples.shape[1])
+        points = self.layout[:2] + np.column_stack([columns, rows]) * self.layout[2]
+        points[~on_grid] = self.pinches[nodes[~on_grid] - self.samples.size]
+        return np.asarray(points)
 
-    def _links(self, end: Array, scratch: _kernels.Scratch) -> tuple[Ints, Array]:
-        """The node of the cell that holds a point, and those around it that a straight line leads to.
-
-        The paper's own grid, with sampled steps, has only the former.
-        """
-        column, row = np.round((end - self.layout[:2]) / self.layout[2]).astype(int)
-        reach = range(-1, 2) if self.layout[5] else range(1)
-        around = [(i, j) for i in reach for j in reach]
+    def _around(self, where: Array, reach: int, scratch: _kernels.Scratch) -> tuple[list[int], list[float]]:
+        """The nodes of the grid around a point that a straight line leads to, and what the lines cost."""
+        column, row = np.round((where - self.layout[:2]) / self.layout[2]).astype(int)
         nodes, costs = [], []
-        for i, j in around:
-            r, c = row + i, column + j
-            if not (0 <= r < self.samples.shape[0] and 0 <= c < self.samples.shape[1]):
-                continue
-            node = np.array([r * self.samples.shape[1] + c], np.int32)
-            line = np.concatenate([end[None], self._points(node)])
-            cost = _disc_kernels.disc_polyline_cost(
-                self.ground.mesh, self.weights, line, self.layout[3], self.ground.slack, scratch
-            )
-            if np.isfinite(self.samples[r, c]) and np.isfinite(cost):
-                nodes.append(int(node[0]))
-                costs.append(float(cost))
+        for r in range(max(row - reach, 0), min(row + reach, self.samples.shape[0] - 1) + 1):
+            for c in range(max(column - reach, 0), min(column + reach, self.samples.shape[1] - 1) + 1):
+                if not np.isfinite(self.samples[r, c]):
+                    continue
+                node = np.array([r * self.samples.shape[1] + c], np.int32)
+                line = np.concatenate([where[None], self._points(node)])
+                cost = _disc_kernels.disc_polyline_cost(
+                    self.ground.mesh, self.weights, line, self.layout[3], self.ground.slack, scratch
+                )
+                if np.isfinite(cost):
+                    nodes.append(int(node[0]))
+                    costs.append(float(cost))
+        return nodes, costs
+
+    def _links(self, end: Array, place: int, scratch: _kernels.Scratch) -> tuple[Ints, Array]:
+        """The node of the cell that holds a point, those around it that a straight line leads to, and pinch points.
+
+        The paper's own grid, with sampled steps, has only the first.
+        """
+        nodes, costs = self._around(end, 1 if self.layout[5] else 0, scratch)
+        if len(self.pinches):
+            for vertex in self.ground.mesh.triangles[place]:
+                if self._number[vertex] >= 0:
+                    nodes.append(int(self._number[vertex]))
+                    costs.append(float(self.weights[place] * np.hypot(*(self.ground.mesh.vertices[vertex] - end))))
         return np.array(nodes, np.int32), np.array(costs, np.float64)
+
+
+def _has_holes(ground: Ground) -> bool:
+    """Whether the map does not fill its rectangle."""
+    low_x, low_y, high_x, high_y = ground.bounds
+    a, b, c = (ground.mesh.vertices[ground.mesh.triangles[:, k]] for k in range(3))
+    area = 0.5 * ((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]).sum()
+    return bool(area < (high_x - low_x) * (high_y - low_y) * (1 - 1e-9))

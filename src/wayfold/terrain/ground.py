@@ -1,23 +1,29 @@
 """The geometry of a terrain without its weights: triangles, edges, and graphs of points on them.
 
-Every `Terrain` with other weights over the same subdivision shares one `Ground`.
+Every `Terrain` with other weights over the same subdivision shares one `Ground`. Its coordinates are relative to the
+origin of its `Frame`; `Terrain` takes and gives them as the user knows them.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.errors import GeometryError
+from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
+from wayfold.graph.workspace import Workspaces
 from wayfold.terrain import _kernels, _route_kernels
-from wayfold.terrain._subdivision import connect
+from wayfold.terrain._subdivision import connect, fans
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
-_SLACK = 1e-12  # of the extent: what counts as on an edge
+_SLACK = 16 * ROUNDING  # of the extent: what counts as on an edge
 _NODES = 2000  # a coarse graph has at least about this many points on edges
 _AN_EDGE = 4  # and this many an edge where triangles are few, one where they are many
 _BUDGET = 150_000  # points up to which it is more than one
@@ -28,6 +34,15 @@ _MOST = 15  # points on one edge
 def new_scratch(capacity: int) -> _kernels.Scratch:
     """Room for the intervals of `capacity` triangles along a line."""
     return _kernels.Scratch(np.empty(capacity), np.empty(capacity), np.empty(capacity), np.empty(2 * capacity + 2))
+
+
+def resolution(frame: Frame) -> float:
+    """Metres by which points that were given may miss the line that they were meant to lie on.
+
+    A share of the extent; or, where the map lies so far from the origin that it is more, the distance of two
+    neighbouring numbers there, to which every coordinate was rounded before it came here.
+    """
+    return max(_SLACK * frame.extent, 2.0 * float(np.spacing(max(map(abs, frame.origin)) + frame.extent)))
 
 
 class EdgeGraph(NamedTuple):
@@ -44,39 +59,122 @@ class EdgeGraph(NamedTuple):
     shares: Array  # (n,): where on that edge
 
 
-class Ground:
-    """A triangulation and what can be said of it without weights."""
+class Pool:
+    """Scratch memory of searches in graphs of one size, which all weights of a ground share."""
 
-    def __init__(self, vertices: Array, triangles: Ints) -> None:
+    def __init__(self, nodes: int) -> None:
+        self.workspaces = Workspaces(nodes + 2)
+        self._nodes = nodes
+        self._goals: deque[Array] = deque()
+
+    def take_goals(self) -> Array:
+        """An array of infinite costs, (n,); `give_goals` takes it back."""
+        try:
+            return self._goals.pop()
+        except IndexError:
+            return np.full(self._nodes, np.inf)
+
+    def give_goals(self, goals: Array, used: Ints) -> None:
+        """Return the array after clearing what the query wrote."""
+        goals[used] = np.inf
+        self._goals.append(goals)
+
+
+class Ground:
+    """A triangulation and what can be said of it without weights.
+
+    Parameters
+    ----------
+    vertices : (n, 2) float64 array
+        Relative to the frame's origin.
+    triangles : (m, 3) int32 array
+        Counter-clockwise.
+    frame : Frame
+    """
+
+    def __init__(self, vertices: Array, triangles: Ints, frame: Frame) -> None:
+        self.frame = frame
         self.mesh: _kernels.Triangulation = connect(vertices, triangles)
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         self.bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
-        # Coordinates far from the origin round more coarsely than small ones.
-        self.slack = _SLACK * float(max((high - low).max(), np.abs(low).max(), np.abs(high).max()))
+        self.extent = float((high - low).max())
+        self.slack = resolution(frame)
+        self._pools: dict[int, Pool] = {}
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, vertices: Array, triangles: Ints) -> Ground:
+        """The ground of triangles whose corners are where the user knows them."""
+        if not (np.abs(vertices) <= LARGEST).all():
+            raise GeometryError(f"a coordinate is larger than {LARGEST:g} or not finite: use a nearer origin")
+        frame = Frame.of(vertices)
+        return cls(np.ascontiguousarray(frame.local(vertices)), triangles, frame)
+
+    @cached_property
+    def vertices(self) -> Array:
+        """Corners of the triangles where the user knows them, (n, 2)."""
+        return self.frame.world(self.mesh.vertices)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the triangulation and of the graphs that have been made of it."""
+        graphs = [self.__dict__[name] for name in ("extra", "coarse") if name in self.__dict__]
+        own = [
+            self.__dict__[name] for name in ("edge_of", "edge_ends", "edge_halves", "centres") if name in self.__dict__
+        ]
+        return sum(array.nbytes for part in (self.mesh, own, *graphs) for array in part)
+
+    @cached_property
+    def _boxes(self) -> tuple[Array, Array, Array, Array]:
+        """Least x and y, greatest x and y of each triangle."""
+        x, y = (np.ascontiguousarray(self.mesh.vertices[:, axis])[self.mesh.triangles.T] for axis in range(2))
+        return x.min(axis=0), y.min(axis=0), x.max(axis=0), y.max(axis=0)
+
+    def near(self, bounds: tuple[float, float, float, float], reach: float = 0.0) -> NDArray[np.int64]:
+        """Triangles whose boxes come within `reach` of a box."""
+        low_x, low_y, high_x, high_y = self._boxes
+        x0, y0, x1, y1 = bounds
+        inside = (low_x <= x1 + reach) & (high_x >= x0 - reach) & (low_y <= y1 + reach) & (high_y >= y0 - reach)
+        return np.flatnonzero(inside)
 
     def scratch(self) -> _kernels.Scratch:
         """Room for as many triangles as any short line meets."""
         return new_scratch(min(len(self.mesh.triangles), _SCRATCH) + 2)
+
+    def pool(self, nodes: int) -> Pool:
+        """Scratch memory for searches in a graph of so many nodes."""
+        with self._lock:
+            return self._pools.setdefault(nodes, Pool(nodes))
+
+    def pinches(self, weights: Array) -> Ints:
+        """Vertices in which open parts of the map touch each other and nothing else joins them there."""
+        return np.flatnonzero(fans(self.mesh, np.isfinite(weights)) > 1).astype(np.int32)
 
     @cached_property
     def edge_of(self) -> Ints:
         """The edge of each half-edge, (3 m,) int32; twins share theirs."""
         twins = self.mesh.twins
         own = np.arange(twins.size)
-        first = np.where(twins < 0, own, np.minimum(own, twins))
-        return np.unique(first, return_inverse=True)[1].astype(np.int32)
+        first = (twins < 0) | (own < twins)
+        number = np.cumsum(first) - 1
+        return np.where(first, number, number[np.maximum(twins, 0)]).astype(np.int32)
+
+    @cached_property
+    def _first_halves(self) -> NDArray[np.int64]:
+        """The first half-edge of each edge."""
+        twins = self.mesh.twins
+        return np.flatnonzero((twins < 0) | (np.arange(twins.size) < twins))
 
     @cached_property
     def edge_ends(self) -> Ints:
         """The two vertices of each edge, (e, 2) int32."""
-        triangles = self.mesh.triangles
-        half = np.unique(self.edge_of, return_index=True)[1]
+        triangles, half = self.mesh.triangles, self._first_halves
         return np.column_stack([triangles.ravel()[half], triangles[:, [1, 2, 0]].ravel()[half]])
 
     @cached_property
     def edge_halves(self) -> Ints:
         """The half-edges of each edge, (e, 2) int32; the second is -1 at the border."""
-        half = np.unique(self.edge_of, return_index=True)[1]
+        half = self._first_halves
         return np.ascontiguousarray(np.column_stack([half, self.mesh.twins[half]]).astype(np.int32))
 
     @cached_property
@@ -87,7 +185,11 @@ class Ground:
     @cached_property
     def extra(self) -> EdgeGraph:
         """The paper's Dual Graph Extra: a node in each triangle and one halfway on each edge."""
-        return self._graph(np.ones(len(self.edge_ends), np.int64), vertices=False, centres=True)
+        return self.extra_with(np.empty(0, np.int32))
+
+    def extra_with(self, pinches: Ints) -> EdgeGraph:
+        """The Dual Graph Extra with nodes on pinch points."""
+        return self.graph(np.ones(len(self.edge_ends), np.int64), corners=pinches, centres=True)
 
     @cached_property
     def coarse(self) -> EdgeGraph:
@@ -96,26 +198,30 @@ class Ground:
         length = np.hypot(*(ends[:, 1] - ends[:, 0]).T)
         nodes = max(_NODES, len(ends) * float(np.clip(_BUDGET / len(ends), 1, _AN_EDGE)))
         counts = np.clip(np.round(length / (length.sum() / nodes)), 1, _MOST).astype(np.int64)
-        return self._graph(counts, vertices=True, centres=False)
+        return self.graph(counts, corners=np.arange(len(self.mesh.vertices), dtype=np.int32), centres=False)
 
-    def _graph(self, counts: NDArray[np.int64], *, vertices: bool, centres: bool) -> EdgeGraph:
+    def graph(self, counts: NDArray[np.int64], *, corners: Ints, centres: bool) -> EdgeGraph:
+        """The graph of some vertices, so many points on each edge, and the centres of the triangles if wanted."""
         mesh = self.mesh
         edge_first = np.concatenate([[0], np.cumsum(counts)])
         edge = np.repeat(np.arange(len(counts)), counts)
         share = (np.arange(edge_first[-1]) - edge_first[edge] + 1) / (counts[edge] + 1)
         ends = self.edge_ends[edge]
         on_edges = mesh.vertices[ends[:, 0]] * (1 - share)[:, None] + mesh.vertices[ends[:, 1]] * share[:, None]
-        first = len(mesh.vertices) if vertices else 0
-        corner = np.arange(first, dtype=np.int32)
+        first = len(corners)
         count = len(mesh.triangles) if centres else 0
-        points = np.concatenate([mesh.vertices[:first], on_edges, self.centres[:count]])
-        hosts = np.concatenate([np.column_stack([corner, corner]), ends, np.full((count, 2), -1)]).astype(np.int32)
+        points = np.concatenate([mesh.vertices[corners], on_edges, self.centres[:count]])
+        hosts = np.concatenate([np.column_stack([corners, corners]), ends, np.full((count, 2), -1)]).astype(np.int32)
         shares = np.concatenate([np.zeros(first), share, np.zeros(count)])
+        corner_nodes = np.full(len(mesh.vertices), -1, np.int32)
+        corner_nodes[corners] = np.arange(first)
         tri_offsets = np.empty(len(mesh.triangles) + 1, np.int64)
         first_centre = first + len(edge) if centres else -1
         nodes = np.empty(0, np.int32)
         for _ in range(2):  # sizes first
-            _route_kernels.list_nodes(mesh, self.edge_of, edge_first, first, vertices, first_centre, tri_offsets, nodes)
+            _route_kernels.list_nodes(
+                mesh, self.edge_of, edge_first, first, corner_nodes, first_centre, tri_offsets, nodes
+            )
             nodes = nodes if nodes.size else np.empty(int(tri_offsets[-1]), np.int32)
         offsets = np.zeros(len(points) + 1, np.int64)
         _route_kernels.count_steps(tri_offsets, nodes, offsets)

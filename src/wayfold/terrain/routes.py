@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,6 @@ from wayfold import _threads
 from wayfold.geometry import _chain_kernels
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _refine_kernels, _route_kernels
 from wayfold.terrain.discs import exact_cost
@@ -52,16 +50,32 @@ def slide(
         )  # fmt: skip
 
 
+class Reach(NamedTuple):
+    """What a search from one goal has reached: the graph with the goal's links, and the search's state."""
+
+    space: Any
+    state: graph_kernels.SearchState
+    goal: Array  # (2,)
+    place: int  # its triangle
+
+
 class _Linked:
-    """Searches of one stored graph with a start and a goal of their own."""
+    """Searches of one stored graph with a start and a goal of their own, from the goal on.
+
+    Steps cost the same in both directions, so that one search from a goal serves every start.
+    """
+
+    ground: Ground
+    weights: Array
+    radius: float
+    _scale: float
 
     def __init__(self, offsets: NDArray[np.int64], targets: Ints, costs: NDArray[np.float32], points: Array) -> None:
         self.offsets = offsets
         self.targets = targets
         self.costs = costs
         self.points = points
-        self.workspaces = Workspaces(len(points) + 2)
-        self._goals: deque[Array] = deque()
+        self._pool = self.ground.pool(len(points))
 
     @property
     def num_nodes(self) -> int:
@@ -72,42 +86,42 @@ class _Linked:
         """Steps, each direction counted."""
         return int(np.isfinite(self.costs).sum())
 
-    def take_goals(self) -> Array:
-        """An array of infinite costs, (n,); `give_goals` takes it back."""
-        try:
-            return self._goals.pop()
-        except IndexError:
-            return np.full(len(self.points), np.inf)
+    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
+        """Nodes that a start or goal is joined to, and what the lines cost."""
+        raise NotImplementedError
 
-    def give_goals(self, goals: Array, used: NDArray[Any]) -> None:
-        """Return the array after clearing what the query wrote."""
-        goals[used] = np.inf
-        self._goals.append(goals)
+    def _direct(self, ends: Array, places: Ints) -> float:
+        """Cost of the straight way between start and goal where the graph has it, else infinite."""
+        return np.inf
 
-    def search(
-        self,
-        start_nodes: Ints,
-        start_costs: Array,
-        goal_costs: Array,
-        ends: Array,
-        scale: float,
-        watch: list[Ints] | None = None,
-    ) -> tuple[Ints | None, int]:
-        """Nodes between start and goal (both left out) of the cheapest way, None without one, and settled nodes.
-
-        The numbers of the settled nodes of the graph are appended to `watch`.
-        """
-        nodes = len(self.points)
-        space = _route_kernels.LinkedSpace(
-            self.offsets, self.targets, self.costs, self.points, start_nodes, start_costs, goal_costs, ends
+    def _space(self, nodes: Ints, costs: Array, goals: Array, ends: Array) -> _route_kernels.LinkedSpace:
+        return _route_kernels.LinkedSpace(
+            self.offsets, self.targets, self.costs, self.points, nodes, costs, goals, np.ascontiguousarray(ends[::-1])
         )
-        state, status, end, settled = searcher.run(
-            self.workspaces,
+
+    def trail(
+        self, ends: Array, places: Ints, search: str, watch: list[Ints] | None = None
+    ) -> tuple[Ints | None, int, float]:
+        """Nodes between start and goal (both left out) of the cheapest way, settled nodes, and the cost of the links.
+
+        None without a way. The numbers of the settled nodes of the graph are appended to `watch`.
+        """
+        count = len(self.points)
+        nodes, costs = self._links(ends[0], int(places[0]))
+        last, last_costs = self._links(ends[1], int(places[1]))
+        direct = self._direct(ends, places)
+        sources, source_costs = np.append(last, np.int32(count + 1)), np.append(last_costs, direct)
+        goals = self._pool.take_goals()
+        goals[nodes] = costs
+        space = self._space(sources, source_costs, goals, ends)
+        scale = self._scale if search == "astar" else 0.0
+        state, status, _, settled = searcher.run(
+            self._pool.workspaces,
             lambda state: graph_kernels.search(
                 space,
                 state,
-                nodes,
-                nodes + 1,
+                count,
+                count + 1,
                 scale,
                 graph_kernels.UNLIMITED,
                 searcher.NO_NODES,
@@ -115,49 +129,130 @@ class _Linked:
                 False,
             ),
         )
-        trail = searcher.trail(state, end)[1:-1] if status == graph_kernels.FOUND else None
+        found = None
+        if status == graph_kernels.FOUND:
+            found = self._descend(space, state, nodes, costs, direct)
         if watch is not None:
-            watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, nodes))).astype(np.int32))
-        self.workspaces.give(state)
-        return trail, settled
+            watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, count))).astype(np.int32))
+        self._pool.workspaces.give(state)
+        self._pool.give_goals(goals, nodes)
+        if found is None:
+            return None, settled, np.inf
+        return found, settled, _ends_cost(found, nodes, costs, last, last_costs)
+
+    def reach(self, goal: Array, place: int) -> Reach:
+        """One search from a goal to everywhere."""
+        count = len(self.points)
+        nodes, costs = self._links(goal, place)
+        goals = self._pool.take_goals()
+        space = self._space(nodes, costs, goals, np.stack([goal, goal]))
+        state = searcher.run(
+            self._pool.workspaces,
+            lambda state: graph_kernels.search(
+                space, state, count, -1, 0.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
+            ),
+        )[0]
+        self._pool.give_goals(goals, nodes)
+        return Reach(space._replace(goal_costs=np.full(1, np.inf)), state, goal, place)
+
+    def trail_from(self, reach: Reach, start: Array, place: int) -> tuple[Ints | None, float]:
+        """The same as `trail` from what a search from the goal has reached."""
+        nodes, costs = self._links(start, place)
+        direct = self._direct(np.stack([start, reach.goal]), np.array([place, reach.place], np.int32))
+        found = self._descend(reach.space, reach.state, nodes, costs, direct)
+        if found is None:
+            return None, np.inf
+        return found, _ends_cost(found, nodes, costs, reach.space.start_nodes, reach.space.start_costs)
+
+    def _descend(self, space: Any, state: Any, nodes: Ints, costs: Array, direct: float) -> Ints | None:
+        """The cheapest way from the linked nodes to where the search began; the lowest nodes among equal ones."""
+        total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
+        best = total.min() if len(total) else np.inf
+        if direct <= best:
+            return searcher.NO_NODES if np.isfinite(direct) else None
+        first = int(nodes[total == best].min())
+        capacity = 256
+        while True:
+            out = np.empty(capacity, np.int32)
+            used = _route_kernels.descend(space, state, first, out)
+            if used >= 0:
+                return out[:used].copy()
+            capacity *= 4
+
+
+def _ends_cost(trail: Ints, nodes: Ints, costs: Array, last: Ints, last_costs: Array) -> float:
+    """What the first and the last line of a way cost."""
+    if not len(trail):
+        return 0.0
+    return float(costs[nodes == trail[0]].min() + last_costs[last == trail[-1]].min())
 
 
 class DualRoutes(_Linked):
-    """The dual graph: a node in each triangle, joined to those of the neighbours (section 4.2.4)."""
+    """The dual graph: a node in each triangle, joined to those of the neighbours (section 4.2.4).
+
+    A point may pass a vertex in which open ground only touches, so there is a node in each such pinch point too, joined
+    to those of the triangles around it.
+    """
 
     def __init__(self, ground: Ground, weights: Array, radius: float = 0.0) -> None:
         mesh = ground.mesh
+        count = len(mesh.triangles)
         self.ground = ground
         self.weights = weights
         self.radius = radius
         costs = np.empty(mesh.twins.size, np.float32)
         self.bends = np.empty(mesh.twins.size, np.int32)
-        _route_kernels.dual_steps(mesh, weights, ground.centres, costs, self.bends)
+        points = ground.centres
+        _route_kernels.dual_steps(mesh, weights, points, costs, self.bends)
         targets = np.where(mesh.twins < 0, -1, mesh.twins // 3).astype(np.int32)
-        offsets = np.arange(0, 3 * len(ground.centres) + 1, 3)
-        slide(ground, weights, radius, offsets, targets, self.bends, ground.centres, costs)
-        super().__init__(offsets, targets, costs, ground.centres)
+        offsets = np.arange(0, 3 * count + 1, 3)
+        pinches = ground.pinches(weights) if radius == 0 else np.empty(0, np.int32)
+        if len(pinches):
+            number = np.full(len(mesh.vertices), -1, np.int64)
+            number[pinches] = count + np.arange(len(pinches))
+            corner = np.flatnonzero((number[mesh.triangles.ravel()] >= 0) & np.isfinite(np.repeat(weights, 3)))
+            pinch, triangle = number[mesh.triangles.ravel()[corner]], corner // 3
+            points = np.concatenate([points, mesh.vertices[pinches]])
+            more = (weights[triangle] * np.hypot(*(points[pinch] - points[triangle]).T)).astype(np.float32)
+            rows = np.concatenate([np.repeat(np.arange(count), 3), triangle, pinch])
+            order = np.argsort(rows, kind="stable")
+            offsets = np.searchsorted(rows[order], np.arange(len(points) + 1))
+            targets = np.concatenate([targets, pinch, triangle])[order].astype(np.int32)
+            costs = np.concatenate([costs, more, more])[order]
+            self.bends = np.concatenate([self.bends, np.full(2 * len(more), -1, np.int32)])[order]
+        slide(ground, weights, radius, offsets, targets, self.bends, points, costs)
+        super().__init__(offsets, targets, costs, points)
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the graph."""
+        return sum(array.nbytes for array in (self.offsets, self.targets, self.costs, self.points, self.bends))
 
     def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the centres of triangles."""
         begin = perf_counter()
-        nodes, costs = self._links(ends, places)
-        goals = self.take_goals()
-        goals[nodes[1]] = costs[1]
-        scale = self._scale if search == "astar" else 0.0
-        trail, settled = self.search(nodes[0], costs[0], goals, ends, scale)
-        self.give_goals(goals, nodes[1])
+        trail, settled, outer = self.trail(ends, places, search)
+        return self._path(ends, trail, outer, settled, begin)
+
+    def field_path(self, reach: Reach, start: Array, place: int) -> Path:
+        """The same path from what a search from its goal has reached."""
+        begin = perf_counter()
+        trail, outer = self.trail_from(reach, start, place)
+        return self._path(np.stack([start, reach.goal]), trail, outer, 0, begin)
+
+    def _path(self, ends: Array, trail: Ints | None, outer: float, settled: int, begin: float) -> Path:
         if trail is None:
             return Path(Status.UNREACHABLE, expanded=settled)
         line = np.empty((2 * len(trail) + 1, 2))
         line[0], line[-1] = ends
-        mesh = self.ground.mesh
-        cost = _route_kernels.dual_line(mesh, self.weights, self.points, self.targets, self.bends, trail, line[1:-1])
+        cost = outer + _route_kernels.dual_line(
+            self.ground.mesh, self.weights, self.points, self.offsets, self.targets, self.bends, trail, line[1:-1]
+        )
         if self.radius > 0:
             cost = exact_cost(self.ground, self.weights, line, self.radius)
-        else:
-            cost += float(costs[0][nodes[0] == trail[0]][0] + costs[1][nodes[1] == trail[-1]][0])
+        if (trail >= len(self.weights)).any():  # a pinch point stands there for its step and for itself
+            line = line[np.append(True, (np.diff(line, axis=0) != 0).any(axis=1))]
         return Path(
             Status.FOUND,
             flat_points(line),
@@ -167,22 +262,28 @@ class DualRoutes(_Linked):
             timings={"search": perf_counter() - begin},
         )
 
-    def _links(self, ends: Array, places: Ints) -> tuple[list[Ints], list[Array]]:
-        """The nearest nodes that a straight line without obstacles joins to each end, and what the lines cost."""
-        nodes, costs = np.empty((2, _LINKS), np.int32), np.empty((2, _LINKS))
+    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
+        """The nearest nodes that a straight line without obstacles joins to an end, and what the lines cost."""
+        nodes, costs = np.empty((1, _LINKS), np.int32), np.empty((1, _LINKS))
         near, gaps = np.empty(_LOOK, np.int32), np.empty(_LOOK)
         capacity = 64
         while not _disc_kernels.dual_links(
-            self.ground.mesh, self.weights, self.points, places, ends, self.radius, self.ground.slack,
-            new_scratch(capacity), near, gaps, nodes, costs,
+            self.ground.mesh, self.weights, self.points, np.array([place], np.int32), end[None], self.radius,
+            self.ground.slack, new_scratch(capacity), near, gaps, nodes, costs,
         ):  # fmt: skip
             capacity *= 4
-        used = nodes >= 0
-        return [nodes[k, used[k]] for k in range(2)], [costs[k, used[k]] for k in range(2)]
+        used = (nodes[0] >= 0) & np.isfinite(costs[0])
+        return nodes[0, used], costs[0, used]
 
 
 class EdgeRoutes(_Linked):
-    """Points on the edges of triangles, each joined to all others on the same triangle (section 4.2.5)."""
+    """Points on the edges of triangles, each joined to all others on the same triangle (section 4.2.5).
+
+    Parameters
+    ----------
+    closed : (k,) int32 array, optional
+        Nodes that are not to be used: pinch points that a disc does not pass.
+    """
 
     def __init__(
         self,
@@ -193,75 +294,93 @@ class EdgeRoutes(_Linked):
         *,
         refine: bool = False,
         other: EdgeRoutes | None = None,
+        closed: Ints = searcher.NO_NODES,
     ) -> None:
-        costs = (weights[graph.tris] * graph.lengths).astype(np.float32)
-        # A step of no length through an obstacle stays one through an obstacle.
-        costs[~np.isfinite(weights[graph.tris])] = np.inf
+        open_ = np.isfinite(weights)
+        costs = (np.where(open_, weights, 0.0)[graph.tris] * graph.lengths).astype(np.float32)
+        costs[~open_[graph.tris]] = np.inf  # also for steps of no length
         slide(ground, weights, radius, graph.offsets, graph.targets, searcher.NO_NODES, graph.points, costs)
+        if len(closed):
+            costs[np.isin(graph.targets, closed)] = np.inf
         self.radius = radius
         self.refine = refine
         self.other = other
-        super().__init__(graph.offsets, graph.targets, costs, graph.points)
         self.ground = ground
         self.weights = weights
         self.graph = graph
+        self.closed = closed
+        super().__init__(graph.offsets, graph.targets, costs, graph.points)
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
 
-    def route(
-        self, ends: Array, places: Ints, search: str, watch: list[Ints] | None = None
-    ) -> tuple[Ints | None, Ints, int]:
-        """Nodes of the cheapest way (None without one), the triangles of its legs, and settled nodes."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the costs, and of the graph where it is not one that all weights of the ground share."""
+        shared = any(self.ground.__dict__.get(name) is self.graph for name in ("extra", "coarse"))
+        return self.costs.nbytes + (0 if shared else sum(array.nbytes for array in self.graph))
+
+    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
         graph = self.graph
-        room = int(graph.tri_offsets[places[0] + 1] - graph.tri_offsets[places[0]]) + 1
-        start_nodes, start_costs = np.empty(room, np.int32), np.empty(room)
-        goals = self.take_goals()
-        count = _route_kernels.link(
-            graph.tri_offsets,
-            graph.tri_nodes,
-            graph.points,
-            self.weights,
-            ends,
-            places,
-            start_nodes,
-            start_costs,
-            goals,
-        )
-        reached = graph.tri_nodes[graph.tri_offsets[places[1]] : graph.tri_offsets[places[1] + 1]]
+        nodes = graph.tri_nodes[graph.tri_offsets[place] : graph.tri_offsets[place + 1]]
+        if len(self.closed):
+            nodes = nodes[~np.isin(nodes, self.closed)]
         if self.radius > 0:
-            for which, nodes, costs in ((0, start_nodes[:count], start_costs), (1, reached, goals)):
-                for at, node in enumerate(nodes):
-                    to = self.points[node] if node < len(self.points) else ends[1]
-                    link = exact_cost(self.ground, self.weights, np.stack([ends[which], to]), self.radius)
-                    costs[at if which == 0 else node] = link
-        scale = self._scale if search == "astar" else 0.0
-        trail, settled = self.search(start_nodes[:count], start_costs[:count], goals, ends, scale, watch)
-        self.give_goals(goals, reached)
-        if trail is None:
-            return None, searcher.NO_NODES, settled
+            lines = (np.stack([end, self.points[node]]) for node in nodes)
+            costs = np.array([exact_cost(self.ground, self.weights, line, self.radius) for line in lines])
+            return nodes, costs.reshape(-1)
+        return nodes, self.weights[place] * np.hypot(*(self.points[nodes] - end).T)
+
+    def _direct(self, ends: Array, places: Ints) -> float:
+        if places[0] != places[1]:
+            return np.inf
+        if self.radius > 0:
+            return exact_cost(self.ground, self.weights, ends, self.radius)
+        return float(self.weights[places[0]] * np.hypot(*(ends[1] - ends[0])))
+
+    def _tris(self, trail: Ints, places: Ints) -> Ints:
+        """The triangles of the legs of a way."""
         tris = np.empty(len(trail) + 1, np.int32)
         tris[0], tris[-1] = places
         if len(trail) > 1:
+            graph = self.graph
             _route_kernels.step_triangles(graph.offsets, graph.targets, self.costs, graph.tris, trail, tris[1:-1])
-        return trail, tris, settled
+        return tris
 
     def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the graph, moved to the optimum of its edge sequence if routes are to be refined."""
         begin = perf_counter()
-        trail, tris, settled = self.route(ends, places, search)
+        trail, settled, _ = self.trail(ends, places, search)
+        second = None
+        if trail is not None and self.refine and self.other is not None:
+            second, more, _ = self.other.trail(ends, places, search)
+            settled += more
+        return self._path(ends, places, trail, second, settled, begin)
+
+    def field_path(self, reach: Reach, start: Array, place: int, other: Reach | None) -> Path:
+        """The same path from what a search from its goal has reached; `other` is that of the other routes."""
+        begin = perf_counter()
+        trail, _ = self.trail_from(reach, start, place)
+        second = None
+        if trail is not None and self.refine and self.other is not None and other is not None:
+            second, _ = self.other.trail_from(other, start, place)
+        places = np.array([place, reach.place], np.int32)
+        return self._path(np.stack([start, reach.goal]), places, trail, second, 0, begin)
+
+    def _path(
+        self, ends: Array, places: Ints, trail: Ints | None, second: Ints | None, settled: int, begin: float
+    ) -> Path:
         if trail is None:
             return Path(Status.UNREACHABLE, expanded=settled)
         searched = perf_counter()
+        tris = self._tris(trail, places)
         if self.refine:
             line, cost = self._refine(ends, trail, tris)
-            if self.other is not None:
-                second, legs, more = self.other.route(ends, places, search)
-                settled += more
-                if second is not None:
-                    # Centres of triangles are no crossings: the two legs beside one lie in its triangle.
-                    crossing = self.other.graph.hosts[second, 0] >= 0
-                    candidate = self.other._refine(ends, second[crossing], legs[np.append(crossing, True)])
-                    if candidate[1] < cost:
-                        line, cost = candidate
+            if self.other is not None and second is not None:
+                # Centres of triangles are no crossings: the two legs beside one lie in its triangle.
+                legs = self.other._tris(second, places)
+                crossing = self.other.graph.hosts[second, 0] >= 0
+                candidate = self.other._refine(ends, second[crossing], legs[np.append(crossing, True)])
+                if candidate[1] < cost:
+                    line, cost = candidate
         else:
             line = np.concatenate([ends[:1], self.points[trail], ends[1:]])
             cost = float((np.hypot(*np.diff(line, axis=0).T) * self.weights[tris]).sum())
@@ -278,8 +397,7 @@ class EdgeRoutes(_Linked):
 
     def _refine(self, ends: Array, trail: Ints, tris: Ints) -> tuple[Array, float]:
         """The corners and the cost of the route after its crossings have been moved."""
-        low_x, low_y, high_x, high_y = self.ground.bounds
-        near = _NEAR * max(high_x - low_x, high_y - low_y)
+        near = _NEAR * self.ground.extent
         count = len(trail) + 2
         capacity = 2 * count + 256
         while True:

@@ -7,7 +7,7 @@ Routes weigh road against swamp: a path costs its length times the weight of the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _archive, _check, _threads
 from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.path import Path, Status
 from wayfold.terrain import _kernels, _sources, discs
 from wayfold.terrain._constructors import FromSources
 from wayfold.terrain._repaint import repaint
-from wayfold.terrain._subdivision import paint
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.routes import DualRoutes, EdgeRoutes
+from wayfold.terrain.prepared import Prepared
+from wayfold.terrain.routes import DualRoutes, EdgeRoutes, Reach
 from wayfold.terrain.steiner import SteinerGraph
 
 GRAPHS = ("refined", "steiner", "dual-extra", "dual", "grid")
@@ -51,8 +52,19 @@ class Terrain(FromSources):
 
     Notes
     -----
-    Points on the edge between two regions cost the lower of the two weights. Any number of threads may ask at once.
+    Points on the edge between two regions cost the lower of the two weights, and belong to both: who stands on the edge
+    of an obstacle stands on open ground. A point may pass a *pinch point*, where open ground touches in one corner
+    only; a disc with a radius may not. That holds for every graph and every search.
+
+    Coordinates are at most 1e12. They are kept relative to a local origin, so that a map far from (0, 0) answers as one
+    near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
+    times the distance of neighbouring float64 numbers there.
+
+    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB (`prepared.LIMIT`) besides
+    the one used last; older ones are made again when they are needed. Any number of threads may ask at once.
     """
+
+    _passes = True  # pinch points
 
     def __init__(
         self,
@@ -69,9 +81,9 @@ class Terrain(FromSources):
             weights = np.append(weights, _sources.check_weight(default, "default"))
         elif bounds is not None:
             raise ParameterError("bounds need a default weight for what is left inside them")
-        vertices, triangles, owners = paint(shapes, box)
+        ground, owners = _sources.painted_ground(shapes, box)
         painted = np.append(kinds, len(names) - 1)[owners].astype(np.int32)
-        self._set(Ground(vertices, triangles), painted, names, weights)
+        self._set(ground, painted, names, weights)
 
     def _set(self, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> None:
         self._ground = ground
@@ -79,7 +91,8 @@ class Terrain(FromSources):
         self._names = names
         self._by_name = weights
         self._weights: Array = np.ascontiguousarray(weights[kinds])
-        self._others: dict[Any, Any] = {}
+        self._prepared = Prepared()
+        self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
 
     @classmethod
     def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> Terrain:
@@ -92,7 +105,7 @@ class Terrain(FromSources):
     @property
     def vertices(self) -> Array:
         """Corners of the triangles, (n, 2)."""
-        return self._ground.mesh.vertices
+        return self._ground.vertices
 
     @property
     def triangles(self) -> NDArray[np.int32]:
@@ -122,7 +135,9 @@ class Terrain(FromSources):
     @property
     def bounds(self) -> Bounds:
         """Least x and y, greatest x and y."""
-        return self._ground.bounds
+        x0, y0, x1, y1 = self._ground.bounds
+        x, y, _ = self._ground.frame.origin
+        return x0 + x, y0 + y, x1 + x, y1 + y
 
     @property
     def weights(self) -> dict[str, float]:
@@ -136,7 +151,7 @@ class Terrain(FromSources):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the triangulation and the weights, without graphs that queries built."""
+        """Bytes of the triangulation and the weights, without what queries left behind."""
         return sum(array.nbytes for array in self._ground.mesh) + self._kinds.nbytes + self._weights.nbytes
 
     def __repr__(self) -> str:
@@ -156,17 +171,21 @@ class Terrain(FromSources):
             if name not in known:
                 raise ParameterError(f"no region is called {name!r}: choose from {', '.join(sorted(known)[:20])}")
             fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
-        key = ("weights", fresh.tobytes())
-        if key not in self._others:
-            self._others[key] = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
-        other: Terrain = self._others[key]
+        other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
+        other._prepared = self._prepared
+        if self._source is not None:
+            base, polygons, factors = self._source
+            known_there = base.weights
+            own = {name: weight for name, weight in weights.items() if name in known_there}
+            other._source = base.with_weights(own), polygons, factors
         return other
 
     def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
         """The same ground with areas that are dearer, cheaper or closed; this terrain stays as it is.
 
-        Only the triangles that an outline meets are cut; all others are kept, so that most of the time goes into
-        joining the triangles again. Lines cost what they cost on a terrain that was painted from scratch.
+        Only the triangles that an outline meets are cut; all others are kept, and so is what earlier calls with some
+        of the same polygons have cut, so that most of the time goes into joining the triangles again. Lines cost what
+        they cost on a terrain that was painted from scratch.
 
         Parameters
         ----------
@@ -186,29 +205,40 @@ class Terrain(FromSources):
             shapes.append(_sources.check_regions([(polygon, 1.0)])[0][0])
         if not shapes:
             return self
-        mesh = self._ground.mesh
-        vertices, triangles, of, layer = repaint(mesh.vertices, mesh.triangles, shapes)
+        ground = self._ground
+        local = _sources.moved(shapes, ground.frame)
+        found = repaint(ground, local, self._prepared)
         count = len(shapes) + 1
-        unique, kinds = np.unique(self._kinds[of].astype(np.int64) * count + layer + 1, return_inverse=True)
+        unique, kinds = np.unique(self._kinds[found.of].astype(np.int64) * count + found.over + 1, return_inverse=True)
         own, over = np.divmod(unique, count)  # 0 is for what is not painted
         names = tuple(
             self._names[kind] + (f" (layer {at - 1})" if at else "")
             for kind, at in zip(own.tolist(), over.tolist(), strict=True)
         )
         weights = self._by_name[own] * np.array([1.0, *factors])[over]
-        ground = self._ground if triangles is mesh.triangles else Ground(vertices, triangles)
-        return Terrain._from_ground(ground, kinds.reshape(-1).astype(np.int32), names, weights)
+        if found.triangles is not ground.mesh.triangles:
+            ground = Ground(found.vertices, found.triangles, ground.frame)
+        painted = Terrain._from_ground(ground, kinds.reshape(-1).astype(np.int32), names, weights)
+        painted._source = self, local, factors
+        return painted
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
-        where = np.ascontiguousarray(_check.points3(points)[:, :2])
-        found = np.empty(len(where), np.int32)
-        _kernels.locate(self._ground.mesh, self._weights, where, self._ground.slack, found)
+        return self._locate(self._local(_check.points3(points)))
+
+    def _locate(self, points: Array) -> NDArray[np.int32]:
+        """The triangle of each local point."""
+        found = np.empty(len(points), np.int32)
+        _kernels.locate(self._ground.mesh, self._weights, points, self._ground.slack, found)
         return found
+
+    def _local(self, points: Array) -> Array:
+        """Points in the ground's coordinates, (q, 2)."""
+        return np.ascontiguousarray(self._ground.frame.local(points[:, :2]))
 
     def cost(self, points: ArrayLike, *, radius: float = 0.0) -> float:
         """Cost of a polyline (k, 2) or (k, 3), of a disc if it has a radius; infinite if blocked or off the map."""
-        line = np.ascontiguousarray(_check.points3(points)[:, :2])
+        line = self._local(_check.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, _check.number(radius, "radius", low=0.0))
 
     # --- queries ---------------------------------------------------------------------------------------------------
@@ -278,22 +308,73 @@ class Terrain(FromSources):
                 steps=steps,
                 radius=size,
             )
-        ends, places = self._ends(start, goal)
+        ends, places = self._ends(start, goal, size)
         if graph == "steiner":
             found = SteinerGraph(self._ground, self._weights, ends, places, fine, size).path(kind)
-        elif graph == "grid":
-            x0, y0, x1, y1 = self.bounds
-            side = max(x1 - x0, y1 - y0) / 100 if cell is None else _check.number(cell, "cell", low=0, open_low=True)
-            found = self._routes("grid", side, nodes, steps, size).path(ends, kind)
         elif graph == "refined" and size > 0:
             found = self._refined_disc(ends, kind, size)
         else:
-            found = self._routes(graph, size).path(ends, places, kind)
-        if found and (ends[0] == ends[1]).all():  # a coarse graph would lead to a node and back
-            return Path(Status.FOUND, found.points[[0, -1]], cost=0.0, lower_bound=0.0)
-        if found:
-            found._lower_bound = lambda: lower_bound(self._ground, self._weights, ends, places, found.cost)
+            found = self._routes(graph, *self._options(graph, cell, nodes, steps, size)).path(ends, places, kind)
+        return self._finished(found, ends, places)
+
+    def _options(self, graph: str, cell: float | None, nodes: str, steps: str, radius: float) -> tuple[Any, ...]:
+        """What a prepared graph is made for."""
+        if graph != "grid":
+            return (radius,)
+        side = self._ground.extent / 100 if cell is None else _check.number(cell, "cell", low=0, open_low=True)
+        return side, nodes, steps, radius
+
+    def _finished(self, found: Path, ends: Array, places: NDArray[np.int32]) -> Path:
+        """A path with its points as the user knows them, and its lower bound."""
+        if not found:
+            return found
+        points = found.points
+        points[:, :2] = self._ground.frame.world(points[:, :2])
+        if (ends[0] == ends[1]).all():  # a coarse graph would lead to a node and back
+            return Path(Status.FOUND, points[[0, -1]], cost=0.0, lower_bound=0.0)
+        found._lower_bound = lambda: lower_bound(self._ground, self._weights, ends, places, found.cost)
         return found
+
+    def field(
+        self,
+        goal: ArrayLike,
+        *,
+        graph: str = "refined",
+        search: str | None = None,
+        epsilon: float = 64.0,
+        cell: float | None = None,
+        nodes: str = "centres",
+        steps: str = "exact",
+        radius: float = 0.0,
+    ) -> TerrainField:
+        """One search from a goal that serves every start.
+
+        Parameters
+        ----------
+        goal : (x, y)
+        graph, epsilon, cell, nodes, steps, radius
+            As for `path`. A Steiner graph has the start among its points, so that there each path is a search of its
+            own.
+        search
+            Not used but with Steiner graphs: there is no heuristic for all starts.
+        """
+        size = _check.number(radius, "radius", low=0.0)
+        self._check_query(graph, search or "dijkstra", nodes, steps)
+        ends, places = self._ends(goal, goal, size)
+        if graph == "steiner":
+            fine = _check.number(epsilon, "epsilon", low=0.0, open_low=True)
+            kind = search or ("cones" if size == 0 else "astar")
+
+            def alone(start: Array, place: int) -> Path:
+                both = np.array([place, places[1]], np.int32)
+                pair = np.stack([start, ends[1]])
+                return SteinerGraph(self._ground, self._weights, pair, both, fine, size).path(kind)
+
+            return TerrainField(self, ends[1], size, alone)
+        if graph == "refined" and size > 0:
+            return TerrainField(self, ends[1], size, self._disc_field(ends[1], size))
+        routes = self._routes(graph, *self._options(graph, cell, nodes, steps, size))
+        return TerrainField(self, ends[1], size, _field_of(routes, ends[1], int(places[1])))
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, in parallel; each is the same as `path` gives.
@@ -335,64 +416,165 @@ class Terrain(FromSources):
     def _refined_disc(self, ends: Array, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
         grown = self._grown(radius)
-        places = grown.locate(ends)
+        inner = np.stack([self._on_grown(grown, end, radius) for end in ends])
+        places = grown._locate(inner)
         if (places < 0).any() or not np.isfinite(grown._weights[places]).all():
             return Path(Status.UNREACHABLE)
-        found: Path = grown._routes("refined", 0.0).path(ends, places, search)
-        if found:
-            line = np.ascontiguousarray(found.points[:, :2])
-            found.cost = discs.exact_cost(self._ground, self._weights, line, radius)
-        return found
+        found: Path = grown._routes("refined", 0.0).path(inner, places, search)
+        return self._of_disc(found, ends, inner, radius)
+
+    def _disc_field(self, goal: Array, radius: float) -> Callable[[Array, int], Path]:
+        """Refined routes of a disc to one goal."""
+        grown = self._grown(radius)
+        last = self._on_grown(grown, goal, radius)
+        place = int(grown._locate(last[None])[0])
+        if place < 0 or not np.isfinite(grown._weights[place]):
+            return lambda start, _: Path(Status.UNREACHABLE)
+        inner_path = _field_of(grown._routes("refined", 0.0), last, place)
+
+        def path(start: Array, _: int) -> Path:
+            first = self._on_grown(grown, start, radius)
+            at = int(grown._locate(first[None])[0])
+            if at < 0 or not np.isfinite(grown._weights[at]):
+                return Path(Status.UNREACHABLE)
+            return self._of_disc(inner_path(first, at), np.stack([start, goal]), np.stack([first, last]), radius)
+
+        return path
+
+    def _of_disc(self, found: Path, ends: Array, inner: Array, radius: float) -> Path:
+        """A route on the grown terrain as one of the disc on this terrain."""
+        if not found:
+            return found
+        line = found.points[:, :2]
+        line = np.concatenate([ends[:1], line, ends[1:]])
+        keep = np.array([(ends[0] != inner[0]).any(), *([True] * (len(line) - 2)), (ends[1] != inner[1]).any()])
+        line = np.ascontiguousarray(line[keep])
+        cost = discs.exact_cost(self._ground, self._weights, line, radius)
+        if not np.isfinite(cost):  # to its ends and back they only fit
+            return Path(Status.UNREACHABLE, expanded=found.expanded)
+        points = np.column_stack([line, np.zeros(len(line))])
+        return Path(Status.FOUND, points, nodes=found.nodes, cost=cost, expanded=found.expanded, timings=found.timings)
+
+    def _on_grown(self, grown: Terrain, end: Array, radius: float) -> Array:
+        """The place of a disc's centre on the grown terrain, whose corners reach a little too far: the nearest one."""
+        place = int(grown._locate(end[None])[0])
+        if place >= 0 and np.isfinite(grown._weights[place]):
+            return end
+        return discs.nearest(grown._ground, grown._weights, end, 0.2 * radius)
 
     def _grown(self, radius: float) -> Terrain:
         """The terrain on which the centre of a disc is a point; this one without a radius."""
         if radius == 0:
             return self
-        key = ("grown", radius)
-        if key not in self._others:
+        found: Terrain = self._prepared.get(("grown", radius, self._by_name.tobytes()), lambda: self._grow(radius))
+        return found
+
+    def _grow(self, radius: float) -> Terrain:
+        if self._source is None:
             ground, weights = discs.grow(self._ground, self._weights, radius)
-            kinds = np.arange(len(weights), dtype=np.int32)
-            self._others[key] = Terrain._from_ground(ground, kinds, tuple(map(str, kinds)), weights)
-        grown: Terrain = self._others[key]
-        return grown
+        else:
+            # Only around what was painted is it another one than that of the terrain underneath.
+            base, polygons, factors = self._source
+            before = base._grown(radius)
+            layers: list[Any] = []
+            for zone, members in discs.zones(self._ground, radius, polygons):
+                key = "zone", radius, self._by_name.tobytes(), *((polygons[n].wkb, factors[n]) for n in members)
+                layers += base._prepared.get(
+                    key,
+                    lambda zone=zone: discs.Layers(
+                        discs.grown_layers(self._ground, self._weights, radius, zone, discs.is_fine(base._weights))
+                    ),
+                ).layers
+            found = repaint(before._ground, [polygon for polygon, _ in layers], before._prepared)
+            weights = np.append([weight for _, weight in layers], np.nan)[found.over]
+            weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
+            ground = Ground(found.vertices, found.triangles, before._ground.frame)
+        values, kinds = np.unique(weights, return_inverse=True)
+        return _Grown._from_ground(ground, kinds.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
 
     def _routes(self, graph: str, *options: Any) -> Any:
         """The prepared graph of a kind, built when it is first asked for."""
-        key = (graph, *options)
-        routes = self._others.get(key)
-        if routes is None:
-            ground, weights = self._ground, self._weights
-            if graph == "dual":
-                routes = DualRoutes(ground, weights, *options)
-            elif graph == "grid":
-                routes = GridRoutes(ground, weights, *options)
-            elif graph == "dual-extra":
-                routes = EdgeRoutes(ground, weights, ground.extra, *options)
-            else:
-                # A second candidate pays where triangles are large; where they are small there is not much to choose.
-                small = len(weights) <= _CANDIDATES
-                other = self._routes("dual-extra", *options) if small else None
-                routes = EdgeRoutes(ground, weights, ground.coarse, *options, refine=True, other=other)
-            self._others[key] = routes
-        return routes
+        key = (graph, *options, self._by_name.tobytes())
+        return self._prepared.get(key, lambda: self._new_routes(graph, *options))
 
-    def _ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
-        ends = np.stack([_check.point3(start, "start"), _check.point3(goal, "goal")])[:, :2].copy()
-        places = np.empty(2, np.int32)
-        _kernels.locate(self._ground.mesh, self._weights, ends, self._ground.slack, places)
-        for name, end, place in zip(("start", "goal"), ends, places, strict=True):
-            if place < 0:
-                raise OffMapError(f"{name} ({end[0]:g}, {end[1]:g}) is outside the map")
-            if not np.isfinite(self._weights[place]):
-                raise OffMapError(f"{name} ({end[0]:g}, {end[1]:g}) lies in an obstacle")
+    def _new_routes(self, graph: str, *options: Any) -> Any:
+        ground, weights = self._ground, self._weights
+        if graph == "dual":
+            return DualRoutes(ground, weights, *options)
+        if graph == "grid":
+            return GridRoutes(ground, weights, *options)
+        pinches = ground.pinches(weights)
+        passes = self._passes and options[0] == 0
+        if graph == "dual-extra":
+            extra = ground.extra_with(pinches) if passes and len(pinches) else ground.extra
+            return EdgeRoutes(ground, weights, extra, *options)
+        # A second candidate pays where triangles are large; where they are small there is not much to choose.
+        other = self._routes("dual-extra", *options) if len(weights) <= _CANDIDATES else None
+        closed = np.empty(0, np.int32) if passes else pinches
+        return EdgeRoutes(ground, weights, ground.coarse, *options, refine=True, other=other, closed=closed)
+
+    def _ends(self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0) -> tuple[Array, NDArray[np.int32]]:
+        """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
+        given = np.stack([_check.point3(start, "start"), _check.point3(goal, "goal")])[:, :2]
+        ends = self._local(given)
+        places = self._locate(ends)
+        free = discs.fits(self._ground, self._weights, ends, radius)
+        for name, end, place, fits in zip(("start", "goal"), given, places, free, strict=True):
+            self._check_place(name, end, int(place), bool(fits), radius)
         return ends, places
+
+    # --- for planners ----------------------------------------------------------------------------------------------
+
+    def _open_places(self, start: ArrayLike, goal: ArrayLike, radius: float) -> NDArray[np.int32]:
+        """The triangles of start and goal on the ground for a disc's centre, -1 where it does not get."""
+        ends, places = self._ends(start, goal, radius)
+        if radius == 0:
+            return places
+        grown = self._grown(radius)
+        places = grown._locate(np.stack([self._on_grown(grown, end, radius) for end in ends]))
+        return np.where((places >= 0) & np.isfinite(grown._weights[places]), places, -1).astype(np.int32)
+
+    def _nearest(self, point: Array, reach: float) -> Array | None:
+        """The nearest place on open ground, None where there is none within `reach`."""
+        local = self._local(point[None])
+        place = int(self._locate(local)[0])
+        if place >= 0 and np.isfinite(self._weights[place]):
+            return point
+        found = discs.nearest(self._ground, self._weights, local[0], reach)
+        if (found == local[0]).all():
+            return None
+        return self._ground.frame.world(found)
+
+    def _searched(self, start: ArrayLike, goal: ArrayLike, graph: str, radius: float, search: str | None) -> Array:
+        """Places of the nodes that the search for a path settles, in a refined or a dual extra graph."""
+        ends, places = self._ends(start, goal, radius)
+        of, routes = self, self._routes(graph, radius) if graph != "refined" or radius == 0 else None
+        if routes is None:
+            of = self._grown(radius)
+            ends = np.stack([self._on_grown(of, end, radius) for end in ends])
+            routes, places = of._routes(graph, 0.0), of._locate(ends)
+        seen: list[NDArray[np.int32]] = []
+        if (places >= 0).all() and np.isfinite(of._weights[places]).all():
+            routes.trail(ends, places, search or "astar", seen)
+        nodes = np.concatenate([np.empty(0, np.int32), *seen])
+        return self._ground.frame.world(routes.points[nodes])
+
+    def _check_place(self, name: str, point: Array, place: int, fits: bool, radius: float) -> None:
+        where = f"{name} ({point[0]:.10g}, {point[1]:.10g})"
+        if place < 0:
+            raise OffMapError(f"{where} is outside the map")
+        if not np.isfinite(self._weights[place]):
+            raise OffMapError(f"{where} lies in an obstacle")
+        if not fits:
+            raise OffMapError(f"{where} is nearer to an obstacle than the radius {radius:g}")
 
     # --- files -----------------------------------------------------------------------------------------------------
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the terrain to a `.wayfold` file; `wayfold.load` reads it."""
         arrays: dict[str, NDArray[Any]] = {
-            "vertices": self.vertices,
+            "vertices": self._ground.mesh.vertices,
+            "origin": np.array(self._ground.frame.origin),
             "triangles": self.triangles,
             "kinds": self._kinds,
             "weights": self._by_name,
@@ -410,5 +592,74 @@ class Terrain(FromSources):
         arrays = archive.arrays
         if len(names) != len(arrays["weights"]) or len(arrays["kinds"]) != len(arrays["triangles"]):
             raise FormatError("the arrays of the terrain do not fit together", file)
-        ground = Ground(arrays["vertices"], arrays["triangles"])
+        if "origin" in arrays and arrays["origin"].shape != (3,):
+            raise FormatError("the origin of the terrain must be (x, y, z)", file)
+        ground = _ground_of(arrays["vertices"], arrays["triangles"], arrays.get("origin"))
         return cls._from_ground(ground, arrays["kinds"], tuple(map(str, names)), arrays["weights"])
+
+
+class _Grown(Terrain):
+    """The ground for the centre of a disc, which passes no pinch point."""
+
+    _passes = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of everything that was made for the radius."""
+        return self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes
+
+
+def _ground_of(vertices: Array, triangles: NDArray[np.int32], origin: Array | None) -> Ground:
+    """The ground of a saved terrain."""
+    if origin is None:  # of an older version, with the vertices where the user knows them
+        return Ground.of(vertices, triangles)
+    if not (np.abs(vertices) <= LARGEST).all() or not (np.abs(origin) <= LARGEST).all():
+        raise FormatError(f"a coordinate of the terrain is larger than {LARGEST:g} or not finite")
+    x, y, z = origin.tolist()
+    extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
+    return Ground(vertices, triangles, Frame((x, y, z), extent))
+
+
+def _field_of(routes: Any, goal: Array, place: int) -> Callable[[Array, int], Path]:
+    """Paths to a goal over prepared routes, from one search."""
+    reach: Reach = routes.reach(goal, place)
+    if not isinstance(routes, EdgeRoutes):
+        return lambda start, at: routes.field_path(reach, start, at)
+    other = routes.other.reach(goal, place) if routes.other is not None else None
+    return lambda start, at: routes.field_path(reach, start, at, other)
+
+
+class TerrainField:
+    """Paths from everywhere to one goal; `Terrain.field` makes it. Any number of threads may ask it.
+
+    Each path is the one that `Terrain.path` gives with the same graph.
+    """
+
+    def __init__(self, terrain: Terrain, goal: Array, radius: float, path: Callable[[Array, int], Path]) -> None:
+        self._terrain = terrain
+        self._goal = goal
+        self._radius = radius
+        self._path = path
+
+    def paths(self, starts: ArrayLike, *, workers: int | None = None) -> list[Path]:
+        """Paths from many starts, (q, 2) or (q, 3), in parallel."""
+        terrain = self._terrain
+        given = _check.points3(starts, "starts")[:, :2]
+        points = terrain._local(given)
+        places = terrain._locate(points)
+        free = discs.fits(terrain._ground, terrain._weights, points, self._radius)
+        for number, (point, place, fits) in enumerate(zip(given, places, free, strict=True)):
+            terrain._check_place(
+                f"start {number}" if len(given) > 1 else "start", point, int(place), bool(fits), self._radius
+            )
+        goal_place = terrain._locate(self._goal[None])[0]
+        found: list[Any] = [None] * len(points)
+
+        def work(begin: int, end: int) -> None:
+            for at in range(begin, end):
+                both = np.array([places[at], goal_place], np.int32)
+                path = self._path(points[at], int(places[at]))
+                found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both)
+
+        _threads.run_chunks(work, len(points), workers=workers, chunk=8)
+        return found

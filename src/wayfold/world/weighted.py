@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-import shapely
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from wayfold import _check
 from wayfold.agent import Agent
-from wayfold.path import Path, Status
+from wayfold.path import Path
 from wayfold.terrain import Terrain
-from wayfold.terrain.routes import EdgeRoutes
 from wayfold.world.field import Field
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
@@ -45,8 +43,19 @@ class Lying:
 
     @cached_property
     def labels(self) -> NDArray[np.int32]:
-        """Component of each triangle that can be entered, -1 for others: routes lead over sides and corners."""
+        """Component of each triangle that can be entered, -1 for others.
+
+        Routes of points lead over sides and corners, those of discs over sides only.
+        """
         triangles, free = self.open.triangles, np.isfinite(self.open.triangle_weights)
+        if self.options["radius"] > 0:
+            half = np.flatnonzero(self.open.twins > np.arange(self.open.twins.size))
+            here, there = half // 3, self.open.twins[half] // 3
+            both = free[here] & free[there]
+            shape = len(triangles), len(triangles)
+            joined = scipy.sparse.csr_array((np.ones(int(both.sum())), (here[both], there[both])), shape=shape)
+            labels = connected_components(joined, directed=False)[1]
+            return np.where(free, labels, -1).astype(np.int32)
         rows = np.repeat(np.flatnonzero(free), 3)
         corners = triangles[free].ravel()
         shape = len(triangles), len(self.open.vertices)
@@ -63,9 +72,10 @@ class Lying:
 class TerrainPlanner(Planner):
     """Plans over weighted ground, which is flat: heights of points and shapes do not count.
 
-    A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that the shapes meet,
-    out of the ground as it was without edits, and then takes the old ground's place, so queries need no lock. The
-    graph of the routes is made by the next query. There is no accelerator: `exact` and `plain` give what `path` gives.
+    A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that its shape meets,
+    out of the ground as it was without edits; what other shapes have cut is kept. The new ground then takes the old
+    one's place, so queries need no lock. The graph of the routes is made by the next query, and so is the ground for
+    a disc, around the edit only. There is no accelerator: `exact` and `plain` give what `path` gives.
     """
 
     map_name = "terrain"
@@ -107,30 +117,18 @@ class TerrainPlanner(Planner):
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         now = self._now
-        ends, _ = now.terrain._ends(start, goal)
         if now.options["graph"] != "refined":  # other graphs may miss a way
             return bool(now.path(start, goal))
-        places = now.open.locate(ends)
+        places = now.terrain._open_places(start, goal, float(now.options["radius"]))
         labels = np.where(places < 0, -1, now.labels[places])
         return bool(labels[0] == labels[1] >= 0)
 
     def _nearest(self, point: Points) -> Points:
-        ground = self._now.open
         reach = 10.0 * max(self.agent.radius, self.agent.height)
-        place = int(ground.locate(point[None])[0])
-        if place >= 0 and np.isfinite(ground.triangle_weights[place]):
-            return np.array([point[0], point[1], 0.0])
-        corners = ground.vertices[ground.triangles]
-        low, high = corners.min(axis=1) - reach, corners.max(axis=1) + reach
-        near = ((low <= point[:2]) & (high >= point[:2])).all(axis=1) & np.isfinite(ground.triangle_weights)
-        if near.any():
-            open_ = shapely.polygons(corners[near][:, [0, 1, 2, 0]])
-            spot = shapely.Point(point[:2])
-            gaps = shapely.distance(open_, spot)
-            if gaps.min() <= reach:
-                x, y = shapely.get_coordinates(shapely.shortest_line(open_[np.argmin(gaps)], spot))[0]
-                return np.array([x, y, 0.0])
-        raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m")
+        place = self._now.open._nearest(point[:2], reach)
+        if place is None:
+            raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m")
+        return np.array([*place, 0.0])
 
     def _touched(self, start: Any, goal: Any) -> Points:
         """Points on the triangles that the search settles; for grids and Steiner graphs only those of the path."""
@@ -138,22 +136,12 @@ class TerrainPlanner(Planner):
         graph = now.options["graph"]
         if graph not in ("refined", "dual-extra"):
             return now.path(start, goal).points
-        ends, _ = now.terrain._ends(start, goal)
-        if graph == "refined":
-            routes, places = now.open._routes(graph, 0.0), now.open.locate(ends)
-        else:
-            routes, places = now.terrain._routes(graph, now.options["radius"]), now.terrain.locate(ends)
-        assert isinstance(routes, EdgeRoutes)
-        seen: list[NDArray[np.int32]] = []
-        if (places >= 0).all():
-            routes.route(ends, places, now.options.get("search") or "astar", seen)
-        nodes = np.concatenate([np.empty(0, np.int32), *seen])
-        return np.column_stack([routes.points[nodes], np.zeros(len(nodes))])
+        points = now.terrain._searched(start, goal, graph, float(now.options["radius"]), now.options.get("search"))
+        return np.column_stack([points, np.zeros(len(points))])
 
     def _field(self, goal: Any) -> Field:
         where = _check.point3(goal, "goal")
-        self._now.terrain._ends(where, where)
-        return TerrainField(self._now, where * (1.0, 1.0, 0.0))
+        return TerrainRoutes(self._now, where * (1.0, 1.0, 0.0))
 
     def _random_points(self, count: int, seed: int) -> Points:
         now = self._now
@@ -184,14 +172,12 @@ class TerrainPlanner(Planner):
         yield  # each query takes one `Lying`, which does not change
 
 
-class TerrainField(Field):
-    """Routes to one goal; each is a query of its own, since a route is refined between its two ends."""
+class TerrainRoutes(Field):
+    """Routes to one goal, from one search; each is the one that a query of its own gives."""
 
     def __init__(self, now: Lying, goal: Points) -> None:
         super().__init__(goal)
-        self._now = now
+        self._field = now.terrain.field(goal, **now.options)
 
     def _paths(self, starts: Points) -> Sequence[Path]:
-        goals = np.broadcast_to(self.goal, starts.shape)
-        found: Sequence[Path] = self._now.terrain.paths(starts, goals, **self._now.options)
-        return [path if path else Path(Status.UNREACHABLE) for path in found]
+        return self._field.paths(starts)

@@ -1,0 +1,53 @@
+"""What queries leave behind for the next ones, up to so many bytes: graphs, grown maps, cut triangles."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any
+
+LIMIT = 64 * 2**20
+"""Bytes that a terrain keeps of what can be made again, besides the one thing that was used last."""
+
+
+class Prepared:
+    """Values by key; the ones that were used longest ago are dropped when all together take more than `limit` bytes.
+
+    Any number of threads may ask. A value that has been dropped is made again when it is asked for, and whoever still
+    uses it keeps it meanwhile.
+
+    Parameters
+    ----------
+    limit : int, bytes, >= 0
+        The value that was used last stays even if it alone is larger.
+    """
+
+    def __init__(self, limit: int = LIMIT) -> None:
+        self.limit = limit
+        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """The value of a key, made (while others may go on) where there is none; it has `nbytes`."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
+        made = make()
+        with self._lock:
+            value = self._values.setdefault(key, made)
+            self._values.move_to_end(key)
+            # Values grow while they are used, so all are measured again.
+            sizes = {name: int(other.nbytes) for name, other in self._values.items()}
+            total = sum(sizes.values())
+            while total > self.limit and len(self._values) > 1:
+                oldest, _ = self._values.popitem(last=False)
+                total -= sizes[oldest]
+        return value
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all values."""
+        with self._lock:
+            return sum(int(value.nbytes) for value in self._values.values())
