@@ -56,8 +56,9 @@ def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
         outline = shapely.boundary(area)
         lines.append(outline if covered is None else shapely.difference(outline, covered))
         covered = area if covered is None else shapely.union(covered, area)
-    # Ends of outlines were computed, and meet the outlines they end on only within rounding.
-    found = triangulate(shapely.union_all(np.array(lines, object), grid_size=4 * ground.slack))
+    # Ends of outlines were computed, and meet the outlines they end on only within rounding: they are snapped, by so
+    # little that the border of the map stays where it counts as being.
+    found = triangulate(shapely.union_all(np.array(lines, object), grid_size=0.5 * ground.slack))
     on_map = np.empty(len(found.places), np.int32)
     _kernels.locate(mesh, weights, found.places, 0.0, on_map)
     heavy = np.where(on_map >= 0, values[0], np.inf)

@@ -50,12 +50,14 @@ class SteinerGraph:
         mesh = ground.mesh
         self.ground = ground
         self.radius = radius
+        self._own_weights = weights
+        self._given = ends
         vertices, triangles, twins, heavy = mesh.vertices, mesh.triangles, mesh.twins, weights
         self.ends = np.empty(2, np.int64)
         for which in range(2):
             place = int(places[which]) if which == 0 else _again(vertices, triangles, heavy, ends[1], places, ground)
             vertices, triangles, twins, heavy, self.ends[which] = split(
-                vertices, triangles, twins, heavy, ends[which], place, 100 * ground.slack
+                vertices, triangles, twins, heavy, ends[which], place, ground.slack
             )
         fan_first = np.concatenate([[0], np.cumsum(np.bincount(triangles.ravel(), minlength=len(vertices)))])
         fan = np.empty(triangles.size, np.int32)
@@ -131,6 +133,10 @@ class SteinerGraph:
             of points do, so not for discs.
         """
         begin = perf_counter()
+        if self.start == self.goal:  # so near to each other that they are one vertex
+            cost = exact_cost(self.ground, self._own_weights, self._given, self.radius)
+            points = np.column_stack([self._given, np.zeros(2)])
+            return Path(Status.FOUND if np.isfinite(cost) else Status.UNREACHABLE, points, cost=cost)
         workspaces = Workspaces(self.num_nodes + 2)
         state, status, end, settled = searcher.run(workspaces, lambda state: self._run(search, state))
         if status != graph_kernels.FOUND:
@@ -139,12 +145,14 @@ class SteinerGraph:
         if self.radius > 0:
             nodes = nodes[nodes < self.num_nodes]  # without the two nodes of the query itself
             line = self._disc_line(nodes)
-            cost = exact_cost(self.ground, self.space.weights, line, self.radius)
+            line[[0, -1]] = self._given
+            cost = exact_cost(self.ground, self._own_weights, line, self.radius)
             timings = {"search": perf_counter() - begin}
             points = np.column_stack([line, np.zeros(len(line))])
             return Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled, timings=timings)
         line, legs = np.empty((3 * len(nodes), 2)), np.empty(3 * len(nodes))
         used = _steiner_kernels.trace(self.space, nodes, line, legs)
+        line[0], line[used - 1] = self._given
         cost = float((np.hypot(*np.diff(line[:used], axis=0).T) * legs[1:used]).sum())
         moved = np.append(True, (np.diff(line[:used], axis=0) != 0).any(axis=1))
         return Path(
