@@ -7,6 +7,7 @@ more polygon costs what it meets, however many there are already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,7 @@ def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Pain
     mesh = ground.mesh
     keys = [polygon.wkb for polygon in polygons]
     outlines = [
-        prepared.get(("outline", key), lambda polygon=polygon: _outline(ground, polygon))
+        prepared.get(("outline", key), partial(_outline, ground, polygon))
         for key, polygon in zip(keys, polygons, strict=True)
     ]
     over = np.full(len(mesh.triangles), UNPAINTED, np.int32)
@@ -80,7 +81,7 @@ def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Pain
     for members in _clusters(outlines, len(mesh.triangles)):
         cluster = prepared.get(
             ("cluster", *(keys[number] for number in members)),
-            lambda members=members: _cut(ground, [polygons[n] for n in members], [outlines[n] for n in members]),
+            partial(_cut, ground, [polygons[n] for n in members], [outlines[n] for n in members]),
         )
         cut[cluster.touched] = True
         vertices.append(cluster.fresh)

@@ -69,10 +69,9 @@ def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
     open_ = np.isfinite(heavy[found.face])
     if not open_.any():
         open_[:1] = True  # a map needs a triangle, even if it is a closed one
-    triangles = found.triangles[open_]
-    used, triangles = np.unique(triangles, return_inverse=True)
+    used, numbers = np.unique(found.triangles[open_], return_inverse=True)
     vertices = np.ascontiguousarray(found.vertices[used])
-    grown = Ground(vertices, triangles.reshape(-1, 3).astype(np.int32), ground.frame)
+    grown = Ground(vertices, numbers.reshape(-1, 3).astype(np.int32), ground.frame)
     return grown, np.ascontiguousarray(heavy[found.face][open_])
 
 
@@ -85,8 +84,8 @@ def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[tuple[A
     return [(area, sorted(polygon[part == number].tolist())) for number, area in enumerate(parts)]
 
 
-def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> list[Layer]:
-    """What the terrain of a disc's centre weighs in a zone: polygons and their weights, heavier ones later."""
+def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> Layers:
+    """What the terrain of a disc's centre weighs in a zone."""
     reach = _reach(ground, radius)
     near = ground.near(zone.bounds, reach)
     polygons = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
@@ -97,7 +96,7 @@ def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine:
         wide = area if number == 0 else _widened(area, radius + _margin(ground, radius), fine)
         parts = shapely.get_parts(shapely.intersection(wide, zone))
         layers += [(part, float(value)) for part in parts if part.geom_type == "Polygon" and part.area > 0]
-    return layers
+    return Layers(layers)
 
 
 def is_fine(weights: Array) -> bool:

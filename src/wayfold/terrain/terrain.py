@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -173,11 +173,6 @@ class Terrain(FromSources):
             fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
         other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
         other._prepared = self._prepared
-        if self._source is not None:
-            base, polygons, factors = self._source
-            known_there = base.weights
-            own = {name: weight for name, weight in weights.items() if name in known_there}
-            other._source = base.with_weights(own), polygons, factors
         return other
 
     def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
@@ -206,7 +201,7 @@ class Terrain(FromSources):
         if not shapes:
             return self
         ground = self._ground
-        local = _sources.moved(shapes, ground.frame)
+        local = list(_sources.moved(shapes, ground.frame))
         found = repaint(ground, local, self._prepared)
         count = len(shapes) + 1
         unique, kinds = np.unique(self._kinds[found.of].astype(np.int64) * count + found.over + 1, return_inverse=True)
@@ -476,15 +471,12 @@ class Terrain(FromSources):
             # Only around what was painted is it another one than that of the terrain underneath.
             base, polygons, factors = self._source
             before = base._grown(radius)
+            fine = discs.is_fine(base._weights)
             layers: list[Any] = []
             for zone, members in discs.zones(self._ground, radius, polygons):
-                key = "zone", radius, self._by_name.tobytes(), *((polygons[n].wkb, factors[n]) for n in members)
-                layers += base._prepared.get(
-                    key,
-                    lambda zone=zone: discs.Layers(
-                        discs.grown_layers(self._ground, self._weights, radius, zone, discs.is_fine(base._weights))
-                    ),
-                ).layers
+                key = "zone", radius, base._by_name.tobytes(), *((polygons[n].wkb, factors[n]) for n in members)
+                make = partial(discs.grown_layers, self._ground, self._weights, radius, zone, fine)
+                layers += base._prepared.get(key, make).layers
             found = repaint(before._ground, [polygon for polygon, _ in layers], before._prepared)
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
             weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
