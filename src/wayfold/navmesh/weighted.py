@@ -17,6 +17,7 @@ from wayfold.geometry.frame import SAME_LENGTH
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.navmesh import _bound_kernels, _price_kernels, _weighted_kernels, queries
+from wayfold.navmesh._bound_kernels import Intervals
 from wayfold.navmesh._weighted_kernels import Crossings, Line
 from wayfold.navmesh.scratch import Room, search_room
 from wayfold.navmesh.state import Rates, State
@@ -28,14 +29,14 @@ _STEPS = 250_000
 """Points on portals times points on a portal, about: what one search may cost."""
 _DOORS = 6_000
 """Doors (sides of portals) of the region that is searched first."""
-
-
 _FINE = 9
 """Points on a portal that are enough."""
-_BOUND_STEPS = 400_000
-"""The same for the search of a lower bound."""
-_CELLS = 32
-"""Intervals that a portal is cut into at most for a lower bound."""
+_BOUND_STEPS = 4_000_000
+"""Intervals of portals times intervals of a portal, about, in the search of a lower bound."""
+_CELLS = 20
+"""Intervals that half a portal is cut into at most for a lower bound."""
+_GRADE = 1.5
+"""How much shorter intervals are towards the ends of a portal."""
 
 
 def _shares(finer: int) -> NDArray[np.float64]:
@@ -84,14 +85,16 @@ def lower_bound(query: Query, known: float) -> float:
     state, start, goal = query.state, query.start, query.goal
     layout, links, portals = state.layout, state.links, state.layout.portals
     count = len(portals.edges)
-    cells = int(np.clip(np.sqrt(_BOUND_STEPS / max(1, count)), 1, _CELLS))
-    ends = np.empty((count, cells + 1, 2))
-    _bound_kernels.cut(state.ground, layout.twins, portals, np.linspace(0.0, 1.0, cells + 1), ends)
-    memory = search_room(2 * count * cells + 2 + len(links.costs))[0]
-    bound = _bound_kernels.bound(
-        portals, queries.prices_of(state, query.rates), links, ends, memory,
-        query.starts, start[0], start[1], query.goals, goal[0], goal[1], known,
-    )  # fmt: skip
+    cells = 2 * int(np.clip(np.sqrt(_BOUND_STEPS / max(1, count)) / 2, 1, _CELLS))
+    half = 0.5 * (np.arange(cells // 2 + 1) / (cells // 2)) ** _GRADE
+    intervals = Intervals(np.empty((count, cells + 1, 2)), np.empty(count * cells))
+    _bound_kernels.cut(state.ground, layout.twins, portals, np.concatenate([half, 1.0 - half[-2::-1]]), intervals)
+    memory = search_room(count * cells + 2 + len(links.costs))[0]
+    prices = queries.prices_of(state, query.rates)
+    ends = query.starts, start[0], start[1], query.goals, goal[0], goal[1]
+    _bound_kernels.tilt(portals, prices, links, intervals, memory, *ends)
+    _bound_kernels.level(portals, prices, intervals)
+    bound = _bound_kernels.bound(portals, prices, links, intervals, memory, *ends, known)
     straight = queries.link_scale(state, query.rates.lowest) * float(np.hypot(*(goal[:2] - start[:2])))
     return min(known, max(straight, float(bound)) * (1.0 - SAME_LENGTH))
 
