@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.errors import OffMapError
-from wayfold.floorplan import _gateways
+from wayfold.floorplan import _gateways, _transitions
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
@@ -39,6 +39,8 @@ class Topology(NamedTuple):
 
 def topology(cut: Decomposition) -> Topology:
     """The common vertices and the gateways of a decomposition's regions."""
+    from scipy.spatial import cKDTree
+
     corners = cut.local_corners
     found = _gateways.contacts(cut)
     count = len(found.pairs)
@@ -52,14 +54,18 @@ def topology(cut: Decomposition) -> Topology:
     along = corners[following[edge]] - corners[edge]
     part = ((where - corners[edge]) * along).sum(axis=1) / (along * along).sum(axis=1)
     part[: len(corners)] = 0.0
-    # Both sides of a contact are one, and one with a corner of their edge that they reach but for the slack.
     rows = len(corners) + np.arange(4 * count)
+    levels = cut.region_levels[owner[edge]]
+    # Both sides of a contact are one, and where floors meet transitions one with the corners that are there.
     links = [rows.reshape(2, -1).T]
     slack = np.tile(np.repeat(found.slack, 2), 2)
-    for corner in (edge[rows], following[edge[rows]]):
-        reached = np.hypot(*(where[rows] - corners[corner]).T) <= slack
-        links.append(np.column_stack([rows[reached], corner[reached]]))
-    same = _same(where, cut.region_levels[owner[edge]], np.concatenate(links), _NEAR * cut.border_rounding)
+    for level in np.unique(levels[rows[slack > cut.border_rounding]]).tolist():
+        own = np.flatnonzero(cut.region_levels[owner] == level)
+        ends = rows[(slack > cut.border_rounding) & (levels[rows] == level)]
+        away, nearest = cKDTree(corners[own]).query(where[ends])
+        reached = away <= cut.slack
+        links.append(np.column_stack([ends[reached], own[nearest[reached]]]))
+    same = _same(where, levels, np.concatenate(links), _NEAR * cut.border_rounding)
     used, numbers = np.unique(same, return_inverse=True)
     vertices = where[used]
     order = np.lexsort((part.clip(0.0, 1.0), edge))
@@ -75,15 +81,27 @@ def topology(cut: Decomposition) -> Topology:
     return Topology(vertices, rings, owner[edge[used]], gateways, ends.numbers)
 
 
+def heights(cut: Decomposition) -> Floats:
+    """The height of the ground at each vertex, (n,); where stairs begin or end it is that of the floor."""
+    shared = cut.topology
+    result = cut.heights[shared.regions]
+    for number, level in enumerate(cut.levels):
+        here = np.flatnonzero(cut.region_levels[shared.regions] == number)
+        if len(level.ground) and len(here):
+            found = _transitions.heights_at(level.ground, shared.vertices[here], result[here])
+            result[here] = np.where(np.isnan(found), result[here], found)
+    mouths = cut.is_mouth
+    result[shared.ends[mouths]] = cut.gateway_heights[mouths, None]
+    return np.asarray(result)
+
+
 def shared_corners(cut: Decomposition, *, local: bool = False) -> tuple[Floats, list[NDArray[np.int32]]]:
     """Vertices (n, 3) and polygons whose edges match from end to end: ends of gateways become corners of both sides.
 
     Where stairs meet a floor, the two share vertices at the height of the floor.
     """
     shared = cut.topology
-    heights = cut.heights[shared.regions]
-    heights[shared.ends] = cut.gateway_heights[:, None]
-    vertices = np.column_stack([shared.vertices, heights])
+    vertices = np.column_stack([shared.vertices, cut.vertex_heights])
     polygons = []
     for region, ring in enumerate(shared.rings):
         if len(ring) < 3:  # no wider than rounding: it keeps its own corners, and nobody else has them

@@ -113,8 +113,42 @@ def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]
     portals = np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments)
     points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
     used = pull_string(np.ascontiguousarray(portals), start[:2].copy(), goal[:2].copy(), points, portal)
-    z = np.concatenate([[start[2]], cut.gateway_heights[doors], [goal[2]]])
-    return np.column_stack([points[:used], z[portal[:used] + 1]])
+    corners, inner = points[:used], doors[portal[1 : used - 1]]
+    second = (cut.gateways.local[inner, :2] != corners[1:-1]).any(axis=1)
+    z = cut.vertex_heights[cut.topology.ends[inner, second.astype(np.int64)]]
+    whole = np.column_stack([corners, np.concatenate([start[2:], z, goal[2:]])])
+    return _over_mouths(cut, whole, doors[cut.is_mouth[doors]])
+
+
+def _over_mouths(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
+    """A local way with points where it passes from floors to stairs and back, as the ground bends there."""
+    if not len(mouths):
+        return points
+    result = [points[0]]
+    at = 0
+    for mouth in mouths.tolist():
+        (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
+        along = np.array([bx - ax, by - ay])
+        width = float(np.hypot(*along))
+        along /= width
+        away = points[at:, :2] - (ax, ay)
+        side, reach = along[0] * away[:, 1] - along[1] * away[:, 0], away @ along
+        # The first leg that crosses the line of the mouth where the mouth is, but for rounding.
+        span = side[:-1] - side[1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(span == 0.0, 0.0, side[:-1] / span).clip(0.0, 1.0)
+        there = reach[:-1] + part * np.diff(reach)
+        beside = np.maximum(np.maximum(-there, there - width), 0.0) + np.abs(side[:-1] - part * span)
+        leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
+        result += list(points[at + 1 : at + leg + 1])
+        at += leg
+        place = points[at] + part[leg] * (points[at + 1] - points[at])
+        result.append(np.array([place[0], place[1], height]))
+    result += list(points[at + 1 :])
+    whole = np.array(result)
+    # A corner of the way may lie on a mouth: it is there once.
+    new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding
+    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])])
 
 
 def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
@@ -125,11 +159,27 @@ def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
     found: Path = mesh.path(*(_inside(cut, mesh, place) for place in (start, goal)))
     if not found:
         return found
-    points = cut.frame.world(found.points)
+    points = found.points
+    if len(cut.levels) > 1 and len(found.nodes) > 1:
+        points = _over_mouths(cut, points, _mouths(cut, found.nodes))
+    points = cut.frame.world(points)
     points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=found.nodes, expanded=found.expanded)
     path.cost = path.length
+    if len(cut.levels) > 1:
+        # The search sees lengths from above; a way that is longer there can be shorter on stairs.
+        other = between(cut, start, goal, smooth=True)
+        if other.length < path.length:
+            return Path(Status.FOUND, other.points, cost=other.cost, nodes=other.nodes[::2], expanded=path.expanded)
     return path
+
+
+def _mouths(cut: Decomposition, regions: NDArray[Any]) -> NDArray[Any]:
+    """The gateways between levels on a way through regions."""
+    pairs = np.sort(np.column_stack([regions[:-1], regions[1:]]), axis=1)
+    pairs = pairs[cut.region_levels[pairs[:, 0]] != cut.region_levels[pairs[:, 1]]]
+    known = cut.gateways.pairs
+    return np.array([np.flatnonzero((known == pair).all(axis=1))[0] for pair in pairs], dtype=np.int64)
 
 
 def _inside(cut: Decomposition, mesh: Any, place: Place) -> Point:

@@ -15,10 +15,11 @@ from wayfold.geometry import Mesh
 Floats = NDArray[np.float64]
 CUTS = (0.02, 0.5, 0.98)
 """Where between step and head solids are cut."""
+_FINE = 2.0**-12  # of a grid: what shapes are rounded to, so that nearly equal edges become the same
 
 
 def grid(who: Agent) -> float:
-    """What slices are rounded to: a thousandth of an agent's radius or less. It closes slits between solids."""
+    """What slices are exact to, metres: a thousandth of an agent's radius or less. Narrower slits are closed."""
     return float(2.0 ** np.floor(np.log2(max(who.radius, 1e-3 * who.height) / 1000.0)))
 
 
@@ -58,21 +59,50 @@ def near_box(mesh: Mesh, body: NDArray[np.int32], bounds: tuple[float, float, fl
 
 
 def united(shapes: Sequence[Any], grid: float) -> Any:
-    """The union of areas, rounded to a grid."""
+    """The union of areas, rounded to far less than a grid: nearly equal edges become the same."""
+    fine = grid * _FINE
     try:
-        return shapely.union_all(shapes, grid_size=grid)
+        return areas(shapely.union_all(shapes, grid_size=fine))
     except shapely.errors.GEOSException:
         # Rounding while uniting fails on some thousands of nearly equal edges; one after the other goes well.
-        return shapely.set_precision(shapely.union_all(shapely.set_precision(shapes, grid)), grid)
+        return areas(shapely.set_precision(shapely.union_all(shapely.set_precision(shapes, fine)), fine))
+
+
+def areas(shape: Any) -> Any:
+    """The polygons of a geometry."""
+    parts = shapely.get_parts(shapely.get_parts(shape))
+    return shapely.MultiPolygon([part for part in parts if part.geom_type == "Polygon" and part.area > 0.0])
+
+
+def without(shape: Any, other: Any, grid: float) -> Any:
+    """An area without another, rounded as unions are."""
+    return areas(shapely.difference(shape, other, grid_size=grid * _FINE))
+
+
+def _grown(shape: Any, by: float, fine: float) -> Any:
+    """An area with its border moved outwards, or inwards, and its corners as they are."""
+    # Unrounded, edges that differ in their last digits have made whole areas of slits.
+    return shapely.set_precision(shape, fine).buffer(by, join_style="mitre", mitre_limit=8.0)
+
+
+def closed(shape: Any, grid: float) -> Any:
+    """An area without the slits that are narrower than a grid: those that rounding leaves between solids that touch."""
+    fine = grid * _FINE
+    return areas(shapely.set_precision(_grown(_grown(shape, 0.5 * grid, fine), -0.5 * grid, fine), fine))
+
+
+def opened(shape: Any, grid: float) -> Any:
+    """An area without what is narrower than a grid, and without corners in the middle of straight edges."""
+    fine = grid * _FINE
+    wide = shapely.set_precision(_grown(_grown(shape, -0.5 * grid, fine), 0.5 * grid, fine), fine)
+    return areas(shapely.simplify(wide, 0.125 * grid, preserve_topology=True))
 
 
 def shadow(corners: Iterable[Floats], grid: float) -> Any:
-    """The union of triangles (or of rings of corners) seen from above, rounded to a grid."""
+    """The union of triangles (or of rings of corners) seen from above."""
     flat = [ring[:, :2] for ring in corners]
     parts = [part for part in map(shapely.Polygon, flat) if part.area > 0.0]
-    whole = united([part if part.is_valid else part.buffer(0.0) for part in parts], grid)
-    areas = [part for part in shapely.get_parts(whole) if part.geom_type == "Polygon" and part.area > 0.0]
-    return shapely.MultiPolygon(areas)
+    return united([part if part.is_valid else part.buffer(0.0) for part in parts], grid)
 
 
 def between(corners: Floats, bottom: float, top: float) -> list[Floats]:
@@ -95,7 +125,7 @@ def between(corners: Floats, bottom: float, top: float) -> list[Floats]:
     return rings
 
 
-def solids(mesh: Mesh, heights: Sequence[float], where: Any, thickness: float = 0.0) -> list[Any]:
+def solids(mesh: Mesh, heights: Sequence[float], where: Any, grid: float, thickness: float = 0.0) -> list[Any]:
     """Cross-sections of the solids of a mesh that meet an area; walls that are single sheets get `thickness`.
 
     The lines of a cross-section cut the plane into faces, and a face is solid where the lines, each with the inside of
@@ -104,23 +134,23 @@ def solids(mesh: Mesh, heights: Sequence[float], where: Any, thickness: float = 
     shapes: list[Any] = []
     shapely.prepare(where)
     for height in heights:
-        lines = section(mesh, height)
+        lines = section(mesh, height, grid)
         if not len(lines):
             continue
-        noded = shapely.union_all(shapely.linestrings(lines))
+        noded = shapely.union_all(shapely.linestrings(lines), grid_size=grid * _FINE)
         faces = shapely.get_parts(shapely.polygonize([noded]))
         if len(faces):
             near = faces[shapely.intersects(where, faces)]
             inside = shapely.get_coordinates(shapely.point_on_surface(near))
             shapes += list(near[winding(lines, inside) > 0.5])
         if thickness > 0.0:
-            loose = shapely.difference(noded, shapely.union_all(shapely.boundary(faces)).buffer(1e-6))
+            loose = shapely.difference(noded, shapely.union_all(shapely.boundary(faces)).buffer(16.0 * grid * _FINE))
             if not loose.is_empty:
                 shapes.append(loose.buffer(thickness / 2.0, cap_style="square", join_style="mitre"))
     return shapes
 
 
-def section(mesh: Mesh, height: float) -> Floats:
+def section(mesh: Mesh, height: float, grid: float) -> Floats:
     """Where triangles cross a height: segments (k, 2, 2) with the inside of the triangle's solid to their left."""
     away = mesh.corners[:, :, 2] - height
     crossing = np.flatnonzero((away.min(axis=1) < 0.0) & (away.max(axis=1) >= 0.0))
@@ -136,8 +166,23 @@ def section(mesh: Mesh, height: float) -> Floats:
     along = lines[:, 1] - lines[:, 0]
     backwards = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0] < 0.0
     lines[backwards] = lines[backwards][:, ::-1]
-    lines = np.round(lines, 6)  # ends that triangles share must be the same point
+    lines = _same_points(lines.reshape(-1, 2), 16.0 * grid * _FINE).reshape(-1, 2, 2)
     return np.asarray(lines[(lines[:, 0] != lines[:, 1]).any(axis=1)])
+
+
+def _same_points(points: Floats, near: float) -> Floats:
+    """Points that are near each other as one point: ends that triangles share, but for rounding."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    if not len(points):
+        return points
+    pairs = cKDTree(points).query_pairs(near, output_type="ndarray")
+    links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points), len(points)))
+    _, labels = connected_components(links, directed=False)
+    _, first = np.unique(labels, return_index=True)
+    return np.asarray(points[first[labels]])
 
 
 def winding(lines: Floats, points: Floats) -> Floats:

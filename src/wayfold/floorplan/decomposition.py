@@ -179,6 +179,17 @@ class Decomposition:
         return np.asarray((self.heights[pairs] * weights).sum(axis=1) / weights.sum(axis=1))
 
     @cached_property
+    def is_mouth(self) -> NDArray[np.bool_]:
+        """Whether each gateway leads from one level to another, (g,)."""
+        levels = self.region_levels[self.gateways.pairs]
+        return np.asarray(levels[:, 0] != levels[:, 1])
+
+    @cached_property
+    def vertex_heights(self) -> NDArray[np.float64]:
+        """Height of the ground at each vertex of `topology`, (n,)."""
+        return _mesh.heights(self)
+
+    @cached_property
     def graph(self) -> Graph:
         """The navigation graph of the paper: nodes are region centres, then gateway midpoints.
 
@@ -313,7 +324,8 @@ class Decomposition:
             False gives the paper's path, over gateway midpoints and region centres.
         optimal : bool
             Search the shortest path of all instead, exactly, with the `NavMesh` of the regions; then the `nodes` of the
-            path are regions, and it is never longer than the smooth one.
+            path are regions, and it is never longer than the smooth one. Over stairs and ramps it is the shortest seen
+            from above.
 
         Raises
         ------

@@ -12,16 +12,20 @@ from typing import Any
 
 import numpy as np
 import shapely
+from numpy.typing import NDArray
 
 from wayfold import _check
 from wayfold.agent import Agent
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _build, _sections, _transitions
+from wayfold.floorplan._polygons import moved
 from wayfold.floorplan._transitions import Transition
 from wayfold.floorplan.decomposition import Decomposition
 from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.geometry import Mesh
+from wayfold.geometry.frame import Frame
 
+Floats = NDArray[np.float64]
 _LEVEL = np.cos(np.radians(1.0))  # steeper ground makes no ground plane
 
 
@@ -41,23 +45,32 @@ def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02
     level = mesh.normals[:, 2] >= _LEVEL
     if not level.any():
         raise GeometryError("the mesh has no level ground, so there is no ground plane: give the height of one")
-    z, area = mesh.corners[level, :, 2].mean(axis=1), mesh.areas[level]
+    z, area = _levels(mesh.corners[level, :, 2].mean(axis=1), mesh.areas[level], 1e-6 * who.height)
     total = area.sum()
     planes: list[float] = []
     while area.sum() > 0.0:
-        order = np.argsort(z)
-        sums = np.concatenate([[0.0], np.cumsum(area[order])])
+        sums = np.concatenate([[0.0], np.cumsum(area)])
         # The step that holds most level ground; its height is that of its largest part.
-        last = np.searchsorted(z[order], z[order] + who.climb, side="right")
+        last = np.searchsorted(z, z + who.climb * (1.0 + 1e-6), side="right")
         weight = sums[last] - sums[:-1]
         first = int(np.argmax(weight))
         if weight[first] < share * total:
             break
-        inside = order[first : last[first]]
-        height = float(z[inside[np.argmax(area[inside])]])
+        height = float(z[first + np.argmax(area[first : last[first]])])
         planes.append(height)
         area = np.where(np.abs(z - height) < who.height, 0.0, area)
     return sorted(planes)
+
+
+def _levels(z: Floats, area: Floats, near: float) -> tuple[Floats, Floats]:
+    """Heights that are the same but for rounding as one, lowest first, and the area at each."""
+    order = np.argsort(z, kind="stable")
+    z, area = z[order], area[order]
+    group = np.concatenate([[0], np.cumsum(np.diff(z) > near)])
+    whole = np.asarray(np.bincount(group, area), np.float64)
+    first = np.searchsorted(group, np.arange(len(whole)))
+    # Relative to the lowest of a group, so that heights that are equal stay as they are.
+    return z[first] + np.bincount(group, area * (z - z[first][group])) / np.maximum(whole, 1e-300), whole
 
 
 def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float) -> FloorPlan:
@@ -65,15 +78,38 @@ def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float)
     who = agent or Agent()
     height = _check.number(height, "height")
     thickness = _check.number(thickness, "thickness", low=0.0)
+    frame, local = _local(mesh)
+    floor, free = _floor(local, height, who, thickness)
+    return _plan(frame, floor, free, height, _sections.grid(who))
+
+
+def _local(mesh: Mesh) -> tuple[Frame, Mesh]:
+    """A mesh relative to its frame, with heights as they are."""
+    frame = Frame.of(mesh.vertices[:, :2])
+    return frame, Mesh(frame.local(mesh.vertices), mesh.triangles)
+
+
+def _floor(mesh: Mesh, height: float, who: Agent, thickness: float) -> tuple[Any, Any]:
+    """The floor of a local mesh at a height, and what of it is free."""
     grid = _sections.grid(who)
     floor = _sections.shadow(_sections.ground(mesh, who, height - who.climb, height + who.climb), grid)
+    floor = _sections.closed(floor, grid)
     if floor.area == 0.0:
         raise GeometryError(f"the mesh has no ground within {who.climb:g} of the height {height:g}")
     bottom, top = height + who.climb, height + who.height
-    obstacles = _sections.solids(mesh, [bottom + part * (top - bottom) for part in _sections.CUTS], floor, thickness)
-    solid = _sections.united([*obstacles, _sections.lying(mesh, bottom, top, grid)], grid)
-    blocks = [part for part in shapely.get_parts(solid) if part.geom_type == "Polygon" and part.area > 0.0]
-    return FloorPlan(floor, blocks, height=height)
+    cuts = [bottom + part * (top - bottom) for part in _sections.CUTS]
+    obstacles = _sections.solids(mesh, cuts, floor, grid, thickness)
+    solid = _sections.closed(_sections.united([*obstacles, _sections.lying(mesh, bottom, top, grid)], grid), grid)
+    free = _sections.opened(_sections.without(floor, solid, grid), grid)
+    return _sections.united([floor, free], grid), free
+
+
+def _plan(frame: Frame, floor: Any, free: Any, height: float, grid: float) -> FloorPlan:
+    """A plan of what was found in a local mesh: what of the floor is not free are its obstacles."""
+    blocks = _sections.opened(_sections.without(floor, free, grid), 0.25 * grid)
+    whole = _sections.closed(_sections.united([free, blocks], grid), 0.5 * grid)
+    whole, blocks = (_sections.areas(shapely.make_valid(moved(shape, frame.origin[:2]))) for shape in (whole, blocks))
+    return FloorPlan(whole, shapely.get_parts(blocks), height=height)
 
 
 class Building:
@@ -108,8 +144,12 @@ class Building:
         """Find the ground planes of a mesh (or take `heights`), its floors and what joins them."""
         who = agent or Agent()
         planes = sorted(ground_planes(mesh, agent=who) if heights is None else [float(z) for z in heights])
-        floors = [slice_mesh(mesh, z, who, thickness) for z in planes]
-        return cls(floors, _transitions.find(mesh, who, planes, floors), slack=2.0 * _sections.grid(who))
+        frame, local = _local(mesh)
+        found = [_floor(local, z, who, thickness) for z in planes]
+        grid = _sections.grid(who)
+        floors = [_plan(frame, floor, free, z, grid) for z, (floor, free) in zip(planes, found, strict=True)]
+        transitions = _transitions.find(local, frame, who, planes, [free for _, free in found])
+        return cls(floors, transitions, slack=2.0 * grid)
 
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
         """Cut all floors and transition areas into convex regions with one navigation graph."""
