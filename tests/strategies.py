@@ -29,7 +29,7 @@ class EdgeList:
             if self.motions is not None and not int(self.motions[at]) & motions:
                 continue
             if self.costs is None:
-                step = self.points[a].astype(np.float32).astype(float) - self.points[b].astype(np.float32)
+                step = self.points[a] - self.points[b]
                 cost = float(np.sqrt((step * step).sum()))
             else:
                 cost = float(np.float32(self.costs[at]))

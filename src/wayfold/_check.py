@@ -9,6 +9,30 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.errors import GeometryError, ParameterError
 
+LARGEST = 1e12
+"""Metres: the largest coordinate that readers and makers of maps accept, so that no square or product overflows."""
+
+LARGEST_COST = 1e28
+"""The largest finite cost of an edge: even 2**31 of them add up to less than the largest float32."""
+
+
+def costs(values: NDArray[Any], name: str = "costs", first: int = 0) -> None:
+    """Refuse costs of edges that are negative or NaN, or finite but above `LARGEST_COST`; infinity blocks an edge.
+
+    `first` is the number of the first of them where they are part of a longer list.
+    """
+    if not values.size:
+        return
+    low, high = values.min(), values.max()
+    if low >= 0 and high <= LARGEST_COST:  # NaN fails
+        return
+    with np.errstate(invalid="ignore"):
+        bad = ~(values >= 0) | ((values > LARGEST_COST) & np.isfinite(values))
+    if bad.any():
+        at = int(np.argmax(bad))
+        limit = f"at most {LARGEST_COST:g}" if values[at] > 0 else "at least 0"
+        raise ParameterError(f"{name}[{first + at}] must be {limit} (infinity blocks the edge), not {values[at]}")
+
 
 def number(value: Any, name: str, *, low: float = -np.inf, high: float = np.inf, open_low: bool = False) -> float:
     """A finite float within ``[low, high]`` (``(low, high]`` with `open_low`)."""

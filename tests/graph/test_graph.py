@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wayfold
+from tests import naive
 from tests.strategies import edge_lists
-from wayfold import Graph
+from wayfold import Graph, _archive
 from wayfold.errors import FormatError, GeometryError, ParameterError
 
 pytestmark = pytest.mark.kernels
@@ -102,16 +104,37 @@ def test_networkx_names_and_missing_attributes():
         Graph.from_networkx(source)
 
 
-@given(edge_lists())
-def test_scipy_and_back_has_the_same_distances(world):
-    if world.costs is not None:  # explicit zeros and infinities are not edges to every scipy routine
-        world.costs = np.where(np.isfinite(world.costs), world.costs, 1000.0) + 1.0
+@given(edge_lists(), st.sampled_from(["csr", "csc", "coo"]))
+def test_scipy_and_back_is_the_same_graph(world, form):
+    """Values were compared instead of stored entries: a stored zero vanished, or was made two-way."""
     world.motions = None
     graph = build(world)
-    matrix = graph.to_scipy()
-    again = Graph.from_scipy(matrix, graph.points, directed=world.directed or None)
+    again = Graph.from_scipy(graph.to_scipy().asformat(form), graph.points, directed=world.directed)
+    assert again.num_edges == graph.num_edges
+    if graph.costs is not None:
+        assert slots(again) == slots(graph)
+    guessed = Graph.from_scipy(graph.to_scipy(), graph.points)
     for node in range(world.nodes):
         np.testing.assert_allclose(again.distances(node), graph.distances(node), rtol=1e-6)
+        np.testing.assert_allclose(guessed.distances(node), graph.distances(node), rtol=1e-6)
+
+
+def test_a_stored_zero_is_an_edge_one_way():
+    matrix = scipy.sparse.coo_array(([0.0, 2.0, 2.0], ([0, 1, 2], [1, 2, 1])), shape=(3, 3))
+    graph = Graph.from_scipy(matrix)
+    assert graph.directed
+    assert graph.distances(0).tolist() == [0, 0, 2]
+    assert graph.distances(1).tolist() == [np.inf, 0, 2]
+    both = Graph.from_scipy(scipy.sparse.coo_array(([0.0, 0.0], ([0, 1], [1, 0])), shape=(2, 2)))
+    assert not both.directed
+    assert both.num_edges == 1
+
+
+def test_loops_and_parallel_edges_are_counted_once_on_both_sides():
+    graph = Graph.from_edges(np.zeros((2, 3)), [(0, 0), (0, 0), (0, 1), (0, 1), (0, 1)], costs=[1, 2, 3, 3, 4])
+    for again in (Graph.from_scipy(graph.to_scipy()), Graph.from_networkx(graph.to_networkx())):
+        assert slots(again) == slots(graph)
+        assert not again.directed
 
 
 def test_scipy_matrices_that_are_no_graphs_get_a_sentence():
@@ -211,7 +234,8 @@ def star(leaves):
         (np.empty((0, 3)), [], {}, ParameterError, "from 1 to"),
         ([(0, 0, 0, 0)], [], {}, ParameterError, "points must have shape"),
         ([(0, float("nan"))], [], {}, GeometryError, r"points\[0\] is not finite"),
-        ([(0, 1e300)], [], {}, GeometryError, r"points\[0\] is not finite in float32"),
+        ([(0, 1e300)], [], {}, GeometryError, r"points\[0\] lies beyond 1e\+12 m"),
+        ([(0, 0), (0, -2e12)], [], {}, GeometryError, r"points\[1\] lies beyond 1e\+12 m"),
         ([("a", "b")], [], {}, ParameterError, "points must be numbers"),
         ([(0, 0)], [(0, 1)], {}, ParameterError, r"edges\[0\] names a node outside 0 to 0"),
         ([(0, 0)], [(-1, 0)], {}, ParameterError, r"edges\[0\]"),
@@ -219,6 +243,8 @@ def star(leaves):
         ([(0, 0)], [0, 0], {}, ParameterError, "shape"),
         ([(0, 0)], [(0, 0)], {"costs": [-1]}, ParameterError, r"costs\[0\] must be at least 0"),
         ([(0, 0)], [(0, 0)], {"costs": [float("nan")]}, ParameterError, r"costs\[0\]"),
+        ([(0, 0)], [(0, 0)] * 2, {"costs": [1, 3e38]}, ParameterError, r"costs\[1\] must be at most 1e\+28"),
+        ([(0, 0)], [(0, 0)] * 2, {"costs": [1, 1e39]}, ParameterError, r"costs\[1\] must be at most 1e\+28"),
         ([(0, 0)], [(0, 0)], {"costs": [1, 2]}, ParameterError, "costs must hold one value"),
         ([(0, 0)], [(0, 0)], {"motions": [0]}, ParameterError, r"motions\[0\]"),
         ([(0, 0)], [(0, 0)], {"motions": [8]}, ParameterError, r"motions\[0\]"),
@@ -237,5 +263,60 @@ def test_rows_that_do_not_fit_together_are_refused():
         Graph(points, offsets, targets + np.int32(1))
     with pytest.raises(ParameterError, match="offsets"):
         Graph(points, offsets[::-1].copy(), targets)
-    with pytest.raises(ParameterError, match="float32"):
-        Graph(points.astype(float), offsets, targets)
+    with pytest.raises(ParameterError, match="int32"):
+        Graph(points, offsets, targets.astype(np.int64))
+    with pytest.raises(GeometryError, match="not finite"):
+        Graph(points + np.float32(np.nan), offsets, targets)
+
+
+@pytest.mark.parametrize(("cost", "words"), [(-5, "at least 0"), (math.nan, "at least 0"), (3e38, "at most 1e\\+28")])
+def test_every_maker_of_a_graph_refuses_costs_that_are_none(cost, words):
+    """A negative cost was taken and answered: the rows of a graph were checked for their shape only."""
+    points, edges = [(0, 0, 0), (1, 0, 0)], [(0, 1)]
+    rows = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.full(2, cost, np.float32)
+    network = networkx.Graph()
+    network.add_edge(0, 1, weight=cost)
+    makers = [
+        lambda: Graph(np.array(points, float), *rows),
+        lambda: Graph.from_edges(points, edges, costs=[cost]),
+        lambda: Graph.from_networkx(network),
+        lambda: Graph.from_scipy(scipy.sparse.coo_array(([cost], ([0], [1])), shape=(2, 2))),
+    ]
+    for make in makers:
+        with pytest.raises(ParameterError, match=words):
+            make()
+    assert Graph.from_edges(points, edges, costs=[1e28]).path(0, 1).cost == np.float32(1e28)
+
+
+@given(edge_lists(), st.tuples(*[st.sampled_from([0.0, 5820000.3, -1e7 + 0.1, 123456789.123])] * 3))
+def test_what_is_read_back_is_what_was_given(world, place):
+    """float32 made 5820000.5 of 5820000.3; now costs are those of the given points, to the last digit of float64."""
+    world.points = world.points + np.array(place)
+    graph = build(world)
+    np.testing.assert_array_equal(graph.points, world.points)
+    np.testing.assert_array_equal(graph.path(0, 0).points[0], world.points[0])
+    expected = naive.graph_costs(world.nodes, world.one_way(), 0)
+    np.testing.assert_allclose(graph.distances(0), expected, rtol=1e-12)
+    for goal in range(world.nodes):
+        assert graph.path(0, goal).cost == pytest.approx(expected[goal], rel=1e-12)
+        assert (world.points[graph.nearest(world.points[goal])] == world.points[goal]).all()
+
+
+def test_a_file_of_an_earlier_version_with_points_of_float32_is_read(tmp_path):
+    file = tmp_path / "graph.wayfold"
+    points = np.array([(0.1, 0, 0), (3, 4, 0)], np.float32)
+    arrays = {"points": points, "offsets": np.array([0, 1, 2]), "targets": np.array([1, 0], np.int32)}
+    _archive.write_archive(file, "graph", arrays, {"directed": False})
+    graph = Graph.load(file)
+    assert graph.points.dtype == np.float64
+    np.testing.assert_array_equal(graph.points, points)
+    assert graph.path(0, 1).cost == math.dist(*points.astype(float))
+
+
+def test_a_bound_survives_a_neighbour_that_was_reached_at_great_cost_first():
+    """The key of a node that is reached again was what its old key had above its old cost: digits that were lost."""
+    points = [(0, 0), (1, 0), (2, 0), (3, 0), (1.5, 0.3)]
+    edges = [(0, 1), (0, 2), (1, 2), (2, 3), (0, 4), (4, 3)]
+    costs = np.array([1.0, 1e16, 1.0, 1.0, 1.6, 1.6]) * 1e11
+    graph = Graph.from_edges(points, edges, costs=costs)
+    assert graph.path(0, 3).nodes.tolist() == [0, 1, 2, 3]

@@ -43,7 +43,7 @@ def test_a_path_is_legal_and_as_cheap_as_the_cheapest(world, data, algorithm, mo
         assert path.nodes[0] == start
         assert path.nodes[-1] == goal
         assert walk_cost(triples, path.nodes.tolist()) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        np.testing.assert_array_equal(path.points, world.points[path.nodes].astype(np.float32))
+        np.testing.assert_array_equal(path.points, world.points[path.nodes])
     else:
         assert path.status is Status.UNREACHABLE
         assert path.nodes.size == 0
@@ -104,7 +104,7 @@ def test_a_budget_ends_the_search_and_a_partial_path_leads_to_the_nearest_settle
     part = graph.path(start, goal, budget=budget, partial=True)
     assert part.status is (Status.FOUND if short.found else Status.PARTIAL)
     assert walk_cost(world.one_way(), part.nodes.tolist()) == pytest.approx(part.cost, rel=1e-9, abs=1e-9)
-    remaining = np.linalg.norm(part.points - world.points[goal].astype(np.float32), axis=1)
+    remaining = np.linalg.norm(part.points - world.points[goal], axis=1)
     assert remaining[-1] == remaining.min()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold._archive import Archive
 from wayfold.agent import ALL_MOTIONS
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
@@ -23,8 +24,8 @@ _MOST_NODES = np.iinfo(np.int32).max
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, NDArray[np.uint8] | None]
 
 
-def check_points(points: ArrayLike) -> NDArray[np.float32]:
-    """Node positions as the graph stores them, without a detour through float64 where they are float32 already."""
+def check_points(points: ArrayLike) -> NDArray[np.float64]:
+    """Node positions as the graph stores them, in an array of its own."""
     array = np.asarray(points)
     if array.dtype.kind not in "iuf":
         raise ParameterError(f"points must be numbers, not {array.dtype}")
@@ -32,14 +33,19 @@ def check_points(points: ArrayLike) -> NDArray[np.float32]:
         raise ParameterError(f"points must have shape (n, 2) or (n, 3), not {array.shape}")
     if not 0 < len(array) <= _MOST_NODES:
         raise ParameterError(f"a graph has from 1 to {_MOST_NODES} nodes, not {len(array)}")
-    where = np.zeros((len(array), 3), np.float32)
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
-        where[:, : array.shape[1]] = array
-    bad = ~np.isfinite(where).all(axis=1)
-    if bad.any():
-        node = int(np.argmax(bad))
-        raise GeometryError(f"points[{node}] is not finite in float32: {array[node].tolist()}")
+    where = np.zeros((len(array), 3))
+    where[:, : array.shape[1]] = array
+    _check_places(where)
     return where
+
+
+def _check_places(points: NDArray[np.float64]) -> None:
+    """Refuse positions that are not finite or too large; NaN fails both comparisons."""
+    if points.min() >= -_check.LARGEST and points.max() <= _check.LARGEST:
+        return
+    node = int(np.argmin((np.abs(points) <= _check.LARGEST).all(axis=1)))
+    what = f"lies beyond {_check.LARGEST:g} m" if np.isfinite(points[node]).all() else "is not finite"
+    raise GeometryError(f"points[{node}] {what}: {points[node].tolist()}")
 
 
 def rows_from_edges(
@@ -58,7 +64,8 @@ def rows_from_edges(
     counts = np.zeros(nodes + 1, np.int64)
     for block in _blocks(len(pairs)):
         _build_kernels.count_block(_edge_block(pairs, block, nodes), directed, counts[:-1])
-        _check_costs(price, block)
+        if price is not None:
+            _check.costs(price[block], first=block.start)
         _check_motions(kinds, block)
     size = int(counts.sum())
     # counts becomes the first free slot of each row, and after filling the end of each row: the offsets.
@@ -107,16 +114,6 @@ def _edge_block(pairs: NDArray[Any], block: slice, nodes: int) -> NDArray[np.int
     return np.ascontiguousarray(part, np.int32)
 
 
-def _check_costs(costs: NDArray[Any] | None, block: slice) -> None:
-    if costs is None:
-        return
-    with np.errstate(invalid="ignore"):
-        bad = ~(costs[block] >= 0)
-    if bad.any():
-        edge = block.start + int(np.argmax(bad))
-        raise ParameterError(f"costs[{edge}] must be at least 0 (infinity blocks the edge), not {costs[edge]}")
-
-
 def _check_motions(motions: NDArray[Any] | None, block: slice) -> None:
     if motions is None:
         return
@@ -133,9 +130,9 @@ def check_rows(
     costs: NDArray[Any] | None,
     motions: NDArray[Any] | None,
 ) -> None:
-    """Refuse rows that a kernel could read beyond; the arrays themselves are kept as they are."""
+    """Refuse rows that a kernel could read beyond, and costs that no search may see; the arrays stay as they are."""
     given = {"points": points, "offsets": offsets, "targets": targets, "costs": costs, "motions": motions}
-    kinds = {"points": np.float32, "offsets": np.int64, "targets": np.int32, "costs": np.float32, "motions": np.uint8}
+    kinds = {"points": np.float64, "offsets": np.int64, "targets": np.int32, "costs": np.float32, "motions": np.uint8}
     for name, array in given.items():
         if array is None:
             continue
@@ -153,10 +150,13 @@ def check_rows(
         raise ParameterError(f"offsets must rise from 0 to the number of edges, {targets.size}")
     if targets.size and (targets.min() < 0 or targets.max() >= len(points)):
         raise ParameterError(f"targets must be nodes from 0 to {len(points) - 1}")
+    _check_places(points)
+    if costs is not None:
+        _check.costs(costs)
 
 
 def cost_scale(
-    offsets: NDArray[np.int64], targets: NDArray[np.int32], costs: NDArray[np.float32], points: NDArray[np.float32]
+    offsets: NDArray[np.int64], targets: NDArray[np.int32], costs: NDArray[np.float32], points: NDArray[np.float64]
 ) -> float:
     """Lowest cost per metre of any edge, which makes the straight distance a lower bound."""
     return float(_build_kernels.cost_scale(offsets, targets, costs, points))

@@ -113,9 +113,9 @@ def cost_scale(offsets, targets, costs, points):
     for node in range(offsets.size - 1):
         for slot in range(offsets[node], offsets[node + 1]):
             other = targets[slot]
-            x = np.float64(points[node, 0]) - np.float64(points[other, 0])
-            y = np.float64(points[node, 1]) - np.float64(points[other, 1])
-            z = np.float64(points[node, 2]) - np.float64(points[other, 2])
+            x = points[node, 0] - points[other, 0]
+            y = points[node, 1] - points[other, 1]
+            z = points[node, 2] - points[other, 2]
             length = np.sqrt(x * x + y * y + z * z)
             if length > 0.0:
                 scale = min(scale, np.float64(costs[slot]) / length)

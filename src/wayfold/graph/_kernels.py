@@ -153,18 +153,18 @@ def relax(space, state, size, clock, node, goal, scale, limit):
             at = place[successor]
             if at < 0 or new >= costs[successor]:
                 continue
-            key = keys[at] - costs[successor] + new
         else:
             if not new <= limit:
                 continue
             if size == keys.size:
                 return -1
-            key = new
-            if scale > 0.0:
-                key += scale * distance(space, successor, goal)
             at = size
             size += 1
             stamp[successor] = clock + 2 if stamp[successor] == clock else clock + 1
+        # Not what the old key is above the old cost: next to a large cost little is left of the digits of a bound.
+        key = new
+        if scale > 0.0:
+            key += scale * distance(space, successor, goal)
         costs[successor] = new
         parent[successor] = node
         sift_up(state, at, key, successor)
@@ -391,7 +391,7 @@ class GraphSpace(NamedTuple):
     targets: np.ndarray  # (m,) int32
     costs: np.ndarray  # (m,) float32, or empty: Euclidean
     motions: np.ndarray  # (m,) uint8, or empty: every edge is for every motion
-    points: np.ndarray  # (n, 3) float32
+    points: np.ndarray  # (n, 3) float64
     usable: int  # uint8, motion bits of the character
     labels: np.ndarray  # (n,) uint16, or empty: no filter
     allowed: np.ndarray  # (labels,) uint8, 1 where nodes of the label may be used; labels beyond it may not
@@ -440,8 +440,8 @@ def as_its_graph(space, *functions):
 
 @inline
 def straight(points, a, b):
-    """Euclidean distance between two rows of a (n, 3) float32 array, in float64."""
-    x = np.float64(points[a, 0]) - np.float64(points[b, 0])
-    y = np.float64(points[a, 1]) - np.float64(points[b, 1])
-    z = np.float64(points[a, 2]) - np.float64(points[b, 2])
+    """Euclidean distance between two rows of a (n, 3) float64 array."""
+    x = points[a, 0] - points[b, 0]
+    y = points[a, 1] - points[b, 1]
+    z = points[a, 2] - points[b, 2]
     return np.sqrt(x * x + y * y + z * z)

@@ -41,16 +41,21 @@ class Conversions:
         Parameters
         ----------
         matrix : (n, n) scipy.sparse array
-            Stored entries are the costs of edges from row to column.
+            Every stored entry is the cost of an edge from row to column: a stored zero is an edge that costs nothing,
+            an infinite one is blocked, and entries that are stored twice are parallel edges.
         points : (n, 2) or (n, 3) array_like, optional
             Positions; without them all nodes lie at the origin and A* has no heuristic.
         directed : bool, optional
-            By default a symmetric matrix gives an undirected graph, any other a directed one.
+            By default a symmetric matrix (every stored entry has its like on the other side of the diagonal) gives an
+            undirected graph, any other a directed one.
         """
         return from_scipy(cls, matrix, points, directed)  # type: ignore[arg-type]
 
     def to_scipy(self) -> Any:
-        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them."""
+        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them.
+
+        An undirected edge is stored in both directions, a loop once.
+        """
         return to_scipy(self)  # type: ignore[arg-type]
 
 
@@ -83,13 +88,19 @@ def from_networkx(kind: type[Graph], graph: Any, points: str, weight: str | None
     return kind.from_edges(where, edges, costs=costs, directed=graph.is_directed())
 
 
-def edge_list(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Each edge once: (m, 2) node pairs and the slot that each came from."""
+def edge_list(graph: Graph, *, both: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(m, 2) node pairs of the edges and the slot that each came from; undirected ones in `both` directions or once.
+
+    A loop counts once, though it stands twice in its row, and a spare slot of an editable graph does not count.
+    """
     sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
-    slots = np.arange(graph.targets.size)
-    if not graph.directed:
-        loops = np.flatnonzero(sources == graph.targets)[::2]  # a self-loop stands twice in its one row
-        slots = np.sort(np.concatenate([np.flatnonzero(sources < graph.targets), loops]))
+    used = np.ones(graph.targets.size, np.bool_) if graph.motions is None else graph.motions > 0
+    if graph.directed:
+        kept = used
+    else:
+        kept = used & ((sources != graph.targets) if both else (sources < graph.targets))
+        kept[np.flatnonzero(used & (sources == graph.targets))[::2]] = True
+    slots = np.flatnonzero(kept)
     return np.column_stack([sources[slots], graph.targets[slots]]), slots
 
 
@@ -98,7 +109,7 @@ def edge_costs(graph: Graph) -> NDArray[np.float64]:
     if graph.costs is not None:
         return graph.costs.astype(np.float64)
     sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
-    steps = graph.points[sources].astype(np.float64) - graph.points[graph.targets]
+    steps = graph.points[sources] - graph.points[graph.targets]
     return np.asarray(np.sqrt((steps * steps).sum(axis=1)))
 
 
@@ -127,18 +138,22 @@ def from_scipy(kind: type[Graph], matrix: Any, points: ArrayLike | None, directe
     rows = scipy.sparse.coo_array(matrix)
     if rows.shape[0] != rows.shape[1] or rows.shape[0] == 0:
         raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
-    symmetric = (abs(rows.tocsr() - rows.T.tocsr()) > 0).nnz == 0
+    first, second = (np.asarray(line, np.int64) for line in rows.coords)
+    values = np.asarray(rows.data)
+    # Stored entries are compared, not values: what is not stored and a stored zero are both 0 to scipy.
+    there, back = np.lexsort((values, second, first)), np.lexsort((values, first, second))
+    alike = ((first, second), (second, first), (values, values))
+    symmetric = all(np.array_equal(one[there], other[back]) for one, other in alike)
     if directed is None:
         directed = not symmetric
     if not directed and not symmetric:
         raise ParameterError("an undirected graph needs a symmetric matrix: costs differ between the two directions")
-    edges = np.column_stack([rows.coords[0], rows.coords[1]])
-    costs = rows.data
+    edges = np.column_stack([first, second])
     if not directed:
-        once = edges[:, 0] <= edges[:, 1]
-        edges, costs = edges[once], costs[once]
-    where = np.zeros((rows.shape[0], 3), np.float32) if points is None else points
-    return kind.from_edges(where, edges, costs=costs, directed=directed)
+        once = first <= second
+        edges, values = edges[once], values[once]
+    where = np.zeros((rows.shape[0], 3)) if points is None else points
+    return kind.from_edges(where, edges, costs=values, directed=directed)
 
 
 def to_scipy(graph: Graph) -> Any:
@@ -146,4 +161,6 @@ def to_scipy(graph: Graph) -> Any:
     import scipy.sparse
 
     shape = (graph.num_nodes, graph.num_nodes)
-    return scipy.sparse.csr_array((edge_costs(graph), graph.targets, graph.offsets), shape=shape)
+    pairs, slots = edge_list(graph, both=True)
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(pairs[:, 0], minlength=graph.num_nodes))])
+    return scipy.sparse.csr_array((edge_costs(graph)[slots], pairs[:, 1], offsets), shape=shape)

@@ -30,20 +30,21 @@ _NO_LABELS = np.empty(0, np.uint16)
 class Graph(Conversions):
     """Nodes in space joined by edges, in compressed rows.
 
-    Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 12 bytes a node for the points, 8 for the
+    Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 24 bytes a node for the points, 8 for the
     row, and for each direction of an edge 4 bytes, 4 more with costs and 1 more with motions. The arrays must not be
     changed afterwards. Any number of threads may query a graph at once.
 
     Attributes
     ----------
-    points : (n, 3) float32 array
-        Node positions; the heuristic of A* is the straight distance between them.
+    points : (n, 3) float64 array
+        Node positions as they were given, within 1e12 m of 0, wherever on Earth they lie; the heuristic of A* is the
+        straight distance between them.
     offsets : (n + 1,) int64 array
         Row bounds: the edges of node i are ``offsets[i]`` to ``offsets[i + 1] - 1``.
     targets : (m,) int32 array
         Node that each edge leads to, ascending within a row. Undirected edges stand in both rows.
     costs : (m,) float32 array or None
-        Cost of each edge, infinite where it is blocked; None for the Euclidean length.
+        Cost of each edge, from 0 to 1e28, infinite where it is blocked; None for the Euclidean length.
     motions : (m,) uint8 array or None
         `Motion` bits of each edge; None where every character may use every edge.
     directed : bool
@@ -52,7 +53,7 @@ class Graph(Conversions):
 
     def __init__(
         self,
-        points: NDArray[np.float32],
+        points: NDArray[np.float64] | NDArray[np.float32],
         offsets: NDArray[np.int64],
         targets: NDArray[np.int32],
         costs: NDArray[np.float32] | None = None,
@@ -60,15 +61,16 @@ class Graph(Conversions):
         *,
         directed: bool = False,
     ) -> None:
-        _build.check_rows(points, offsets, targets, costs, motions)
-        self.points = points
+        where = np.ascontiguousarray(points, np.float64)
+        _build.check_rows(where, offsets, targets, costs, motions)
+        self.points = where
         self.offsets = offsets
         self.targets = targets
         self.costs = costs
         self.motions = motions
         self.directed = directed
-        self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, points)
-        self._workspaces = Workspaces(len(points))
+        self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, where)
+        self._workspaces = Workspaces(len(where))
         self._spaces: dict[int, _kernels.GraphSpace] = {}
         self._components: dict[int, NDArray[np.int32]] = {}
         self._reverse: Graph | None = None
@@ -89,10 +91,10 @@ class Graph(Conversions):
         Parameters
         ----------
         points : (n, 2) or (n, 3) array_like, metres
-            Node positions, finite; at least one.
+            Node positions, within 1e12 of 0; at least one.
         edges : (m, 2) array_like of int
             Node pairs, 0 to n - 1. Parallel edges and self-loops are kept.
-        costs : (m,) array_like, >= 0, optional
+        costs : (m,) array_like, 0 to 1e28, optional
             Infinity for blocked edges; the Euclidean length by default. Kept as float32.
         motions : (m,) array_like of Motion bits, 1 to 7, optional
             Which motions an edge is for; every motion by default.
@@ -359,7 +361,7 @@ class Graph(Conversions):
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
-    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
         return self.points[nodes]
 
     def _node(self, node: int, name: str) -> int:

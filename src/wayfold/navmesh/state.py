@@ -115,7 +115,7 @@ class State:
         centres, portals = self.centres, self.layout.portals
         targets, costs = np.empty(len(portals.doors), np.int32), np.empty(len(portals.doors), np.float32)
         _corridor_kernels.graph_rows(portals, centres, self.kinds, rates.rates, targets, costs)
-        points = centres.astype(np.float32)
+        points = np.ascontiguousarray(centres, np.float64)
         if not len(self.links.costs):
             sort_rows(portals.rows, targets, costs, np.empty(0, np.uint8))
             return Graph(points, portals.rows, targets, costs)

@@ -81,7 +81,7 @@ def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.floa
     """Keep the straight distance a lower bound where edges are cheaper a metre than any was."""
     if not prices.size:
         return
-    ends = graph.points[pairs].astype(np.float64)
+    ends = graph.points[pairs]
     lengths = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         graph._scale = float(np.fmin.reduce(prices / lengths, initial=graph._scale))
@@ -98,7 +98,7 @@ def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
     waypoints._editable = True
 
 
-def _replace(waypoints: WaypointGraph, points: NDArray[np.float32], sizes: NDArray[np.int64]) -> None:
+def _replace(waypoints: WaypointGraph, points: NDArray[np.float64], sizes: NDArray[np.int64]) -> None:
     """Move the rows of the graph to rows of the given sizes."""
     graph = waypoints.graph
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -120,7 +120,7 @@ def _append(waypoints: WaypointGraph, more: NDArray[np.float64], home: NDArray[n
     sizes = np.concatenate([np.diff(graph.offsets), np.full(len(more), _SPARE)])
     old = graph.offsets
     graph.offsets = np.concatenate([old, np.full(len(more), old[-1])])
-    _replace(waypoints, np.concatenate([graph.points, more.astype(np.float32)]), sizes)
+    _replace(waypoints, np.concatenate([graph.points, more]), sizes)
     waypoints.layout = Regions.from_pairs(layout.boxes, np.concatenate([layout.of, home]), layout.shape)
 
 
@@ -140,9 +140,7 @@ def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32
     """Regions of new waypoints."""
     home = np.full((len(points), 2), -1, np.int32)
     for at, point in enumerate(points):
-        stored = point.astype(np.float32).astype(np.float64)
-        low, high = layout.boxes[:, :3].astype(np.float32), layout.boxes[:, 3:].astype(np.float32)
-        inside = np.flatnonzero(((stored >= low) & (stored <= high)).all(axis=1))
+        inside = np.flatnonzero(((point >= layout.boxes[:, :3]) & (point <= layout.boxes[:, 3:])).all(axis=1))
         if not len(inside):
             raise OffMapError(f"add_waypoints[{at}] {point.tolist()} lies in no region")
         home[at, : min(2, len(inside))] = inside[:2]
@@ -183,7 +181,8 @@ def _prices(graph: Graph, costs: ArrayLike | None, count: int) -> NDArray[np.flo
         return _NO_COSTS
     if costs is None and count:
         raise ParameterError("this graph stores costs: give the cost of every edge that is set")
-    array = np.empty(0, np.float32) if costs is None else np.asarray(costs, np.float32)
-    if array.shape != (count,) or not (array >= 0).all():
-        raise ParameterError(f"costs must be {count} numbers of at least 0")
-    return np.ascontiguousarray(array)
+    array = np.empty(0) if costs is None else np.asarray(costs, np.float64)
+    if array.shape != (count,):
+        raise ParameterError(f"costs must be {count} numbers, one for each edge, not of shape {array.shape}")
+    _check.costs(array)
+    return np.ascontiguousarray(array, np.float32)

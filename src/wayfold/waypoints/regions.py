@@ -61,20 +61,19 @@ class Regions:
         return len(self.boxes)
 
 
-def uniform(points: NDArray[np.float32], shape: tuple[int, int, int]) -> Regions:
+def uniform(points: NDArray[np.float64], shape: tuple[int, int, int]) -> Regions:
     """The bounding box of the points cut into rx x ry x rz regions (000, section 5.3)."""
-    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
     size = np.where(high > low, high - low, 1.0) / shape
     return uniform_boxes(points, low, size, shape)
 
 
 def uniform_boxes(
-    points: NDArray[np.float32], low: NDArray[np.float64], size: NDArray[np.float64], shape: tuple[int, int, int]
+    points: NDArray[np.float64], low: NDArray[np.float64], size: NDArray[np.float64], shape: tuple[int, int, int]
 ) -> Regions:
     """Regions of one size from a low corner; points on an inner face belong to both sides."""
     most = np.array(shape) - 1
-    # Faces as float32 sees them: only then can a stored point lie on one.
-    planes = [(low[d] + size[d] * np.arange(shape[d] + 1)).astype(np.float32) for d in range(3)]
+    planes = [low[d] + size[d] * np.arange(shape[d] + 1) for d in range(3)]
     cell = np.stack([np.searchsorted(planes[d], points[:, d], side="right") - 1 for d in range(3)], axis=1)
     cell = np.clip(cell, 0, most)
     first = _number(cell, shape)
@@ -93,10 +92,11 @@ def grid_boxes(low: NDArray[np.float64], size: NDArray[np.float64], shape: tuple
     return np.concatenate([low + size * cells, low + size * (cells + 1)], axis=1)
 
 
-def adaptive(points: NDArray[np.float32], most: int) -> Regions:
+def adaptive(points: NDArray[np.float64], most: int) -> Regions:
     """An octree whose leaves hold at most `most` points each (000, section 8), unless they lie in one place."""
-    low, high = points.min(axis=0).astype(np.float64), points.max(axis=0).astype(np.float64)
-    side = float(max((high - low).max(), 1e-6))
+    low, high = points.min(axis=0), points.max(axis=0)
+    side = float((high - low).max()) or 1.0
+    least = side * 2.0**-20  # points closer together than that may stay in one leaf
     first = np.zeros(len(points), np.int64)
     second = np.full(len(points), -1, np.int64)
     boxes: list[NDArray[np.float64]] = []
@@ -104,26 +104,26 @@ def adaptive(points: NDArray[np.float32], most: int) -> Regions:
     waiting = [(low, side, np.arange(len(points)), np.empty(0, np.int64))]
     while waiting:
         corner, side, inside, touching = waiting.pop()
-        if len(inside) <= most or side < 1e-3:
+        if len(inside) <= most or side < least:
             first[inside] = len(boxes)
             fresh = touching[second[touching] < 0]
             second[fresh] = len(boxes)
             boxes.append(np.concatenate([corner, corner + side]))
             continue
-        middle = (corner + side / 2).astype(np.float32)
+        middle = corner + side / 2
         octant = (points[inside] >= middle) @ np.array([1, 2, 4])
         for child in range(8):
             bits = np.array([child & 1, child >> 1 & 1, child >> 2 & 1])
             own = inside[octant == child]
             across = _touching(points, np.concatenate([inside, touching]), middle, bits, own)
-            waiting.append((np.where(bits, middle, corner).astype(np.float64), side / 2, own, across))
+            waiting.append((np.where(bits, middle, corner), side / 2, own, across))
     return Regions.from_pairs(np.array(boxes), _pairs(first, second), None)
 
 
 def _touching(
-    points: NDArray[np.float32],
+    points: NDArray[np.float64],
     among: NDArray[np.int64],
-    middle: NDArray[np.float32],
+    middle: NDArray[np.float64],
     bits: NDArray[np.int64],
     own: NDArray[np.int64],
 ) -> NDArray[np.int64]:
@@ -141,9 +141,9 @@ def _pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> Pairs:
     return np.ascontiguousarray(np.column_stack([first, second]).astype(np.int32))
 
 
-def usual_shape(points: NDArray[np.float32]) -> tuple[int, int, int]:
+def usual_shape(points: NDArray[np.float64]) -> tuple[int, int, int]:
     """Cubes that hold about 70 points each, as in the paper's graphs, counting only cubes that hold any."""
-    extent = np.maximum(np.ptp(points, axis=0).astype(np.float64), 1e-9)
+    extent = np.maximum(np.ptp(points, axis=0), 1e-9)
     wanted = max(1, len(points) // 70)
     side = float(extent.max())
     shape = np.ones(3, np.int64)

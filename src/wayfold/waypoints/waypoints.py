@@ -142,8 +142,8 @@ class WaypointGraph:
     # --- what it is ------------------------------------------------------------------------------------------------
 
     @property
-    def points(self) -> NDArray[np.float32]:
-        """(n, 3) float32, positions of the waypoints, metres."""
+    def points(self) -> NDArray[np.float64]:
+        """(n, 3) float64, positions of the waypoints, metres."""
         return self.graph.points
 
     @property
@@ -303,7 +303,7 @@ class WaypointGraph:
         """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh."""
         if not path:
             return path
-        points = self.graph.points[path.nodes].astype(np.float64)
+        points = self.graph.points[path.nodes]
         cost = path.cost
         for point, at in ((first, 0), (last, -1)):
             if point is not None:
