@@ -84,6 +84,23 @@ def check_any_partition(world, data):
     check(hierarchy, world, world.one_way(), start, goal, level)
 
 
+@given(edge_lists(max_nodes=16), st.data())
+@settings(max_examples=150)
+def test_costs_of_very_different_size_give_the_same_answers(world, data):
+    """Sums near the largest float32 overflowed, and between large distances from landmarks only rounding was left."""
+    cost = st.sampled_from([0.0, 1e-3, 0.7, 1.0, 3.0, 1e8, 1e27, 1e28, math.inf])
+    count = len(world.edges)
+    world.costs = np.array(data.draw(st.lists(cost, min_size=count, max_size=count)), float)
+    hierarchy = over(build(world), data.draw(partitions(world.nodes)))
+    start = data.draw(st.integers(0, world.nodes - 1))
+    expected = naive.graph_costs(world.nodes, world.one_way(), start)
+    for goal in range(world.nodes):
+        path = hierarchy.path(start, goal, level=3)
+        assert path.cost == pytest.approx(expected[goal], rel=1e-6)
+        if path:
+            assert walk_cost(world.one_way(), path.nodes.tolist()) == pytest.approx(expected[goal], rel=1e-6)
+
+
 @st.composite
 def changes(draw, world):
     """Some edges of the world and what they are to cost."""

@@ -13,8 +13,6 @@ from wayfold.hierarchy._level_kernels import OnGround, Overlay, first_portal
 
 DONE, MORE_ARCS, MORE_STEPS, MORE_HEAP = 0, 1, 2, 3
 
-_LARGEST = np.finfo(np.float32).max  # costs beyond it stay passable
-
 
 class InPart(NamedTuple):
     """The inside of a part of level 2 or higher, at the level below; its nodes are its members, numbered from 0."""
@@ -190,7 +188,7 @@ def write_part(overlay, level, at, first, last, size, portals, scratch, batch):
             if end > batch.steps.size:
                 return MORE_STEPS
             batch.targets[arc] = portals[b]
-            batch.costs[arc] = min(scratch.between[a, b], _LARGEST)
+            batch.costs[arc] = scratch.between[a, b]
             batch.subs[arc] = step
             arc += 1
             batch.steps[step] = end - step - 1

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
@@ -21,23 +22,35 @@ def graph_of(thing: Any) -> Graph:
         graph = graph[0]
     if not isinstance(graph, Graph):
         raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
-    if graph.costs is not None:
-        check_costs(graph.costs, graph)
     return graph
 
 
 def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
     """A cost for each slot of the graph."""
     try:
-        prices = np.array(costs, np.float32)
+        prices = np.array(costs, np.float64)
     except (TypeError, ValueError):
         raise ParameterError("costs must be numbers") from None
     if prices.shape != graph.targets.shape:
         raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
-    if not (prices >= 0).all():
-        at = int(np.argmin(prices >= 0))
-        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
-    return prices
+    _check.costs(prices)
+    kept = prices.astype(np.float32)
+    if not graph.directed:
+        _check_both_ways(kept, graph)
+    return kept
+
+
+def _check_both_ways(prices: NDArray[np.float32], graph: Graph) -> None:
+    """Refuse costs that differ between the two directions of an undirected edge."""
+    sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
+    there, back = np.lexsort((prices, graph.targets, sources)), np.lexsort((prices, sources, graph.targets))
+    differ = prices[there] != prices[back]
+    if differ.any():
+        slot = int(there[np.argmax(differ)])
+        raise ParameterError(
+            f"costs[{slot}] differs from that of the way back, from node {graph.targets[slot]} to node {sources[slot]}:"
+            " an undirected graph needs the same cost in both directions"
+        )
 
 
 def edge_slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -57,13 +70,11 @@ def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDAr
         raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
     checked = node_numbers(graph, pairs, "edges")
     try:
-        prices = np.broadcast_to(np.asarray(costs, np.float32), (len(pairs),))
+        prices = np.broadcast_to(np.asarray(costs, np.float64), (len(pairs),))
     except (TypeError, ValueError):
         raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges") from None
-    if not (prices >= 0).all():
-        at = int(np.argmin(prices >= 0))
-        raise ParameterError(f"costs[{at}] must be at least 0 (infinity closes the edge), not {prices[at]}")
-    return checked, prices
+    _check.costs(prices)
+    return checked, prices.astype(np.float32)
 
 
 def changed_slots(

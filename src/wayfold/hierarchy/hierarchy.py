@@ -274,7 +274,7 @@ class Hierarchy:
         ----------
         edges : (k, 2) array_like of int
             Node pairs that edges join; of parallel edges all are changed. In an undirected graph both directions.
-        costs : (k,) array_like, >= 0, or one number
+        costs : (k,) array_like, 0 to 1e28, or one number
             New costs; infinity closes an edge. Kept as float32.
         """
         graph = self._topology
@@ -345,9 +345,9 @@ class Hierarchy:
         ----------
         motions : Motion bits, optional
             Edges that share no bit with them are closed.
-        costs : (m,) array_like, >= 0, optional
+        costs : (m,) array_like, 0 to 1e28, optional
             One for each entry of ``graph.targets``, infinite where closed; those of the graph that the hierarchy was
-            built from by default.
+            built from by default. The two directions of an undirected edge cost the same.
         workers : int, >= 1, optional
             Threads, all cores by default.
         """
@@ -446,5 +446,5 @@ class Hierarchy:
         self._components = self.graph.components()
         self._may_have_split = False
 
-    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
         return self._topology.points[nodes]
