@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import wayfold
 from tests import naive, naive_subregions
-from tests.strategies import edge_lists
+from tests.draws import seeds as draws
+from tests.strategies import EdgeList, edge_lists
 from wayfold import Graph, Motion, Status, SubregionGraph, WaypointGraph
 from wayfold.errors import FormatError, OffMapError, ParameterError
 from wayfold.subregions import crowd_paths
@@ -114,6 +115,54 @@ def test_an_exact_path_costs_what_a_star_over_all_waypoints_costs(world, motions
     start, goal = (data.draw(st.integers(0, world.nodes - 1)) for _ in range(2))
     expected = graph.path(start, goal, motions=motions).cost
     assert subregions.path(start, goal, exact=True).cost == pytest.approx(expected, rel=1e-12)
+
+
+def open_place(seed, place=(0.0, 0.0, 0.0), scale=1.0):
+    """Waypoints of which most see each other, with faces through some, and costs that have little to do with length."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(6, 26))
+    points = rng.integers(0, [13, 7, 3], (count, 3)) * scale + np.array(place)
+    away = np.linalg.norm(points[:, None] - points[None], axis=2)
+    edges = np.argwhere(np.triu(away <= rng.uniform(2, 9) * scale, 1))
+    lengths = away[edges[:, 0], edges[:, 1]]
+    kinds = {
+        "length": lambda: None,
+        "rates": lambda: lengths * rng.choice([1.0, 1.0, 3.0, 10.0], len(edges)),
+        "any": lambda: rng.choice([0.0, 1.0, 2.0, 5.0, 40.0], len(edges)) * scale,
+        "closed": lambda: np.where(rng.random(len(edges)) < 0.4, np.inf, lengths * rng.uniform(1, 5, len(edges))),
+    }
+    costs = kinds[str(rng.choice(list(kinds)))]()
+    motions = rng.integers(1, 8, len(edges)).astype(np.uint8)
+    return EdgeList(points, edges, costs, motions, False), int(rng.choice([1, 3, 7])), rng
+
+
+@draws(60)
+def test_exact_paths_cost_what_the_cheapest_cost_on_open_places_with_any_costs(seed):
+    """Portals that see each other were taken to go straight, whatever the edge between them costs."""
+    world, motions, rng = open_place(seed, *([(0, 0, 0), 1.0] if seed % 3 else [(1e7, -5820000.3, 77.7), 0.01]))
+    graph = build(world)
+    cut = {"most_waypoints": 4} if seed % 4 == 0 else {"regions": tuple(int(n) for n in rng.integers(1, 4, 3))}
+    waypoints = WaypointGraph.from_graph(graph, **cut)
+    subregions = SubregionGraph.build(waypoints, motions, str(rng.choice(COSTS)), seed % 5)
+    subregions.prepare_exact(int(rng.integers(1, 4)))
+    for start in rng.integers(0, world.nodes, 3).tolist():
+        expected = naive.graph_costs(world.nodes, world.one_way(motions), start)
+        for goal in range(world.nodes):
+            path = subregions.path(start, goal, exact=True)
+            assert path.cost == pytest.approx(expected[goal], rel=1e-9)
+            assert path.found == math.isfinite(expected[goal])
+
+
+@pytest.mark.parametrize("direct", [40.0, math.inf])
+def test_what_sees_each_other_does_not_always_go_straight(direct):
+    points = np.array([(0, 0), (11, 0), (15, 1), (19, 0), (30, 0)])
+    edges = [(0, 1), (1, 3), (1, 2), (2, 3), (3, 4)]
+    for turned in (points, points[:, ::-1], -points, points + 1e7):
+        graph = Graph.from_edges(turned, edges, costs=[11, direct, 5, 5, 11])
+        wide = (1, 3, 1) if turned[0, 0] == turned[4, 0] else (3, 1, 1)
+        subregions = SubregionGraph.build(graph, regions=wide)
+        assert subregions.path(0, 4, exact=True).cost == graph.path(0, 4).cost == 32
+        assert subregions.path(0, 4, exact=True).nodes.tolist() == [0, 1, 2, 3, 4]
 
 
 @given(edge_lists(directed=False), st.tuples(*[st.integers(1, 4)] * 3))
@@ -238,6 +287,51 @@ def test_a_saved_subregion_graph_plans_as_before_once_it_has_its_waypoints(tmp_p
         loaded.attach(other)
 
 
+def test_a_waypoint_graph_that_has_changed_since_is_not_attached(tmp_path):
+    """The fingerprint left out where edges lead, what they are for and what they cost."""
+    points = [(0, 0), (4, 0), (8, 0), (8, 4), (0, 4)]
+    edges, costs, motions = [(0, 1), (1, 2), (2, 3), (3, 4)], [4.0, 4.0, 4.0, 8.0], [1, 1, 3, 1]
+
+    def waypoints(edges=edges, costs=costs, motions=motions, points=points):
+        return WaypointGraph.from_graph(Graph.from_edges(points, edges, costs=costs, motions=motions), (2, 2, 1))
+
+    ground = waypoints()
+    SubregionGraph.build(ground, 1).save(tmp_path / "s.wayfold")
+    loaded = SubregionGraph.load(tmp_path / "s.wayfold")
+    others = [
+        waypoints(edges=[(0, 1), (1, 2), (2, 4), (3, 4)]),  # another target, with the same number of edges in each row
+        waypoints(edges=[(0, 4), (1, 2), (2, 3), (3, 1)]),
+        waypoints(costs=[4.0, 4.0, 5.0, 8.0]),
+        waypoints(costs=None),
+        waypoints(motions=[1, 1, 1, 1]),
+        waypoints(motions=None),
+        waypoints(points=[*points[:4], (0, 4.000000001)]),
+    ]
+    for other in others:
+        with pytest.raises(ParameterError, match="another waypoint graph, or this one has changed"):
+            loaded.attach(other)
+    edited = waypoints()
+    edited.update(remove=[(1, 2)])
+    with pytest.raises(ParameterError, match="has changed"):
+        loaded.attach(edited)
+    edited.update([(1, 2)], [1], costs=[4.0])  # as it was, in rows with spare slots
+    edited.save(tmp_path / "w.wayfold")
+    for same in (edited, wayfold.load(tmp_path / "w.wayfold"), ground):
+        assert loaded.attach(same).path(0, 4, exact=True).cost == 20
+
+
+def test_a_file_that_did_not_note_the_edges_is_not_attached(tmp_path):
+    from wayfold import _archive
+
+    subregions = SubregionGraph.build(lattice(), regions=(2, 2, 1))
+    subregions.save(tmp_path / "s.wayfold")
+    archive = _archive.read_archive(tmp_path / "s.wayfold")
+    old = {**archive.meta, "waypoints": "0123abcd"}
+    _archive.write_archive(tmp_path / "old.wayfold", archive.kind, dict(archive.arrays), old)
+    with pytest.raises(ParameterError, match="earlier version"):
+        wayfold.load(tmp_path / "old.wayfold").attach(subregions.waypoints)
+
+
 def test_a_damaged_file_is_refused(tmp_path):
     from wayfold import _archive
 
@@ -251,6 +345,10 @@ def test_a_damaged_file_is_refused(tmp_path):
     pairs = {**archive.arrays, "pairs": np.array([[0, 9]], np.uint16), "lengths": np.ones((1, 3), np.float32)}
     _archive.write_archive(tmp_path / "bad.wayfold", archive.kind, pairs, archive.meta)
     with pytest.raises(FormatError, match="connection"):
+        wayfold.load(tmp_path / "bad.wayfold")
+    lengths = {**archive.arrays, "lengths": -archive.arrays["lengths"]}
+    _archive.write_archive(tmp_path / "bad.wayfold", archive.kind, lengths, archive.meta)
+    with pytest.raises(FormatError, match="lengths"):
         wayfold.load(tmp_path / "bad.wayfold")
 
 

@@ -23,7 +23,7 @@ class Abstraction:
 
     labels: NDArray[Any]  # (n,) uint16 or int32
     homes: NDArray[np.int32]  # (s,) active region of each subregion
-    centroids: NDArray[np.float32]  # (s, 3)
+    centroids: NDArray[np.float64]  # (s, 3)
     pairs: NDArray[np.int32]  # (c, 2), sorted
     lengths: NDArray[np.float32]  # (c, 3): shortest, average and longest edge
     counts: NDArray[np.int64]  # (c,) edges between the two
@@ -47,7 +47,7 @@ class Abstraction:
             costs = np.ones(len(self.pairs), np.float32)
         else:
             costs = self.lengths[:, ("min", "average", "max").index(cost)]
-        points = self.centroids if len(self.centroids) else np.zeros((1, 3), np.float32)
+        points = self.centroids if len(self.centroids) else np.zeros((1, 3))
         return Graph.from_edges(points, self.pairs, costs=costs)
 
 
@@ -86,7 +86,7 @@ def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstractio
     pairs, lengths, counts = connections(space, labels)
     sums, sizes = np.zeros((count, 3)), np.zeros(count, np.int64)
     _kernels.centroids(graph.points, labels, sums, sizes)
-    middle = (sums / np.maximum(sizes, 1)[:, None]).astype(np.float32)
+    middle = sums / np.maximum(sizes, 1)[:, None]
     return Abstraction(short(labels, count), homes[:count].copy(), middle, pairs, lengths, counts)
 
 

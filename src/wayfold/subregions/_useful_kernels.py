@@ -2,8 +2,8 @@
 """Which waypoints shortest paths through a region need, so that exact searches leave out all others.
 
 A path enters and leaves a region by *portals*: boundary waypoints, and ends of edges that leave the region. Between two
-portals that see each other it goes straight. Between others it follows a shortest way inside the region, and the
-waypoints on one such way are all that is needed.
+portals it follows a shortest way inside the region, and the waypoints on one such way are all that is needed. Where
+edges cost their length, portals that see each other need none; where costs are stored, a way round may be cheaper.
 """
 
 from typing import NamedTuple
@@ -73,10 +73,12 @@ def find_portals(graph, of, first, last, flags):
 
 @inline
 def _sees_all(space, place, flags, members, at, last):
-    """Whether a portal has an edge to every portal further down the list of its region.
+    """Whether a portal has a shortest edge to every portal further down the list of its region.
 
     `place` (n,) int32 is scratch: edges may stand twice in a row, and count once.
     """
+    if space.graph.costs.size > 0:
+        return False
     node = members[at]
     seen = -2 - node
     wanted = 0

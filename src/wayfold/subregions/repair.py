@@ -50,7 +50,7 @@ class Live:
         )
         self._lay_out(waypoints)
         self.groups = self._groups(waypoints, parts, room)
-        self.centroids = np.zeros((room, 3), np.float32)
+        self.centroids = np.zeros((room, 3))
         self.centroids[: parts.count] = parts.centroids
         self.links = self._links(parts, room)
         self.graph = self._graph()

@@ -128,8 +128,8 @@ class SubregionGraph:
         return len(self.abstraction().pairs)
 
     @property
-    def centroids(self) -> NDArray[np.float32]:
-        """(s, 3) float32, mean position of the waypoints of each subregion, metres; by label."""
+    def centroids(self) -> NDArray[np.float64]:
+        """(s, 3) float64, mean position of the waypoints of each subregion, metres; by label."""
         return self.parts.centroids if self._live is None else self._live.centroids
 
     @property
@@ -163,10 +163,15 @@ class SubregionGraph:
         Raises
         ------
         ParameterError
-            When it was built over another one.
+            When it was built over another one, or over this one before waypoints, edges, motions or costs changed.
         """
+        if not _files.notes_edges(self.parts.fingerprint):
+            raise ParameterError(
+                "this subregion graph was saved by an earlier version, which did not note the edges of its waypoint"
+                " graph: build it again"
+            )
         if _files.fingerprint(waypoints) != self.parts.fingerprint:
-            raise ParameterError("this subregion graph was built over another waypoint graph")
+            raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
         self.waypoints = waypoints
         return self
 
