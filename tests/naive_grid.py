@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
+from fractions import Fraction
 
 STEPS = ((1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1))
 
@@ -115,3 +117,53 @@ class NaiveGrid:
                 if other in cells and other not in seen and cell in self.successors(other):
                     todo.add(other)
         return seen == set(cells)
+
+
+def walk(grid, a, b):
+    """Whether the straight line between two cells can be walked without entering a cell under an effect."""
+    across, down = b[0] - a[0], b[1] - a[1]
+    borders = {}
+    for steps, axis in ((across, 0), (down, 1)):
+        for at in range(abs(steps)):
+            borders.setdefault(Fraction(2 * at + 1, 2 * abs(steps)), [0, 0])[axis] = 1 if steps > 0 else -1
+    cell = a
+    for _, step in sorted(borders.items()):
+        cell = grid.neighbour(cell, STEPS.index(tuple(step)))
+        if cell is None or grid.cells[cell][1]:
+            return False
+    return cell == b
+
+
+def path_cost(grid, links, points, weight=1.0, straight=False):
+    """What a path costs: the sum of its legs, each a step or a link (from, to) -> cost, or else a straight walk."""
+
+    def leg(a, b, straight):
+        dear = 1 + weight * grid.cells[b][1]
+        prices = [cost * dear for ends, cost in links.items() if ends == (a, b)]
+        prices += [(math.sqrt(2) if d % 2 else 1.0) * dear for d in range(8) if (grid.neighbour(a, d) or None) == b]
+        if straight and walk(grid, a, b):
+            prices.append(math.dist(a[:2], b[:2]))
+        return min(prices, default=math.inf)
+
+    cells = [tuple(int(value) for value in point) for point in points]
+    legs = list(itertools.pairwise(cells))
+    total = sum(leg(a, b, straight) for a, b in legs)
+    return sum(leg(a, b, True) for a, b in legs) if math.isinf(total) else total
+
+
+def linked_costs(grid, links, start, weight=1.0):
+    """Cheapest cost from a cell to every cell, over steps and links (from, to) -> cost."""
+    best = {start: 0.0}
+    heap = [(0.0, start)]
+    while heap:
+        so_far, cell = heapq.heappop(heap)
+        if so_far > best[cell]:
+            continue
+        moves = [(other, math.sqrt(2) if d % 2 else 1.0) for d in range(8) if (other := grid.neighbour(cell, d))]
+        moves += [(b, cost) for (a, b), cost in links.items() if a == cell and b in grid.cells]
+        for other, length in moves:
+            new = so_far + length * (1 + weight * grid.cells[other][1])
+            if new < best.get(other, math.inf):
+                best[other] = new
+                heapq.heappush(heap, (new, other))
+    return best

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold.errors import EditError, ParameterError
 from wayfold.grid import _sparse_kernels
 
 if TYPE_CHECKING:
     from wayfold.grid.sparse import SparseGrid
+
+
+def octile(ends: NDArray[Any]) -> NDArray[np.float64]:
+    """(k,) cost of the cheapest way over free cells between the columns of pairs of cells (k, 2, 3)."""
+    across = np.abs(ends[:, 0, :2] - ends[:, 1, :2]).astype(np.float64)
+    return np.asarray(across.max(axis=1) + (np.sqrt(2.0) - 1.0) * across.min(axis=1))
 
 
 class LinkTable:
@@ -47,6 +54,8 @@ class LinkTable:
         """Take the links of a file."""
         if ends.ndim != 3 or ends.shape[1:] != (2, 3) or costs.shape != ends.shape[:1]:
             raise ParameterError("its links are no pairs of cells")
+        if not ((costs >= octile(ends) * (1.0 - 1e-9)) & (costs <= _check.LARGEST_COST)).all():
+            raise ParameterError("a link costs less than the distance that it leads over, or too much")
         self._set(ends.astype(np.int64), costs.astype(np.float64))
 
     def _set(self, ends: NDArray[np.int64], costs: NDArray[np.float64]) -> None:

@@ -9,8 +9,8 @@ from wayfold._jit import implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
 from wayfold.grid._kernels import octile, walk_straight
 from wayfold.grid._pool_kernels import first_edge, region_named
-from wayfold.grid._sparse_kernels import SparseSpace, cell_cost, cell_slots, cell_target, first_link, position
-from wayfold.grid._store_kernels import FREE_KIND, effects_of, node_at, owner
+from wayfold.grid._sparse_kernels import ClearSpace, SparseSpace, cell_cost, cell_slots, cell_target, position
+from wayfold.grid._store_kernels import FREE_KIND, node_at, owner
 
 DONE = 0
 TRAIL_FULL = 1
@@ -131,7 +131,7 @@ def refine(space, state, route, start, goal, ahead, scale, trim, trail):
 def holding(space, nodes, cells):
     """How many legs of a path can still be walked, counted from its start and from its end.
 
-    `nodes` (k,) int32 with -1 where a cell is gone, `cells` (k, 3) int64. A leg is a step or a straight walk.
+    `nodes` (k,) int32 with -1 where a cell is gone, `cells` (k, 3) int64. A leg is a step, a link or a straight walk.
     """
     legs = nodes.size - 1
     from_start = 0
@@ -148,36 +148,46 @@ def leg_holds(space, nodes, cells, leg):
     """Whether one leg of a path can still be walked."""
     if nodes[leg] < 0 or nodes[leg + 1] < 0:
         return False
-    x = cells[leg + 1, 0] - cells[leg, 0]
-    y = cells[leg + 1, 1] - cells[leg, 1]
-    if walk_straight(space, nodes[leg], x, y) == nodes[leg + 1]:
-        return True
-    return link_cost(space.links, nodes[leg], nodes[leg + 1]) < np.inf
+    return move_cost(space, nodes[leg], nodes[leg + 1]) < np.inf or walk_cost(space, nodes, cells, leg) < np.inf
 
 
 @inline
-def link_cost(links, node, end):
-    """Cost of the cheapest link from one cell to another, infinite where there is none."""
+def move_cost(space, node, end):
+    """Cost of the cheapest step or link from one cell to another as the search has it, infinite where there is none."""
     cheapest = np.inf
-    at = first_link(links.sources, node)
-    while at < links.sources.size and links.sources[at] == node:
-        if links.ends[at] == end:
-            cheapest = min(cheapest, links.costs[at])
-        at += 1
+    first, last = cell_slots(space, node)
+    for slot in range(first, last):
+        if cell_target(space, node, slot) == end:
+            cheapest = min(cheapest, cell_cost(space, node, slot, end))
     return cheapest
 
 
+@inline
+def walk_cost(space, nodes, cells, leg):
+    """Length of a straight walk that enters no cell under an area effect, infinite where there is none."""
+    x, y = cells[leg + 1, 0] - cells[leg, 0], cells[leg + 1, 1] - cells[leg, 1]
+    if walk_straight(ClearSpace(space), nodes[leg], x, y) != nodes[leg + 1]:
+        return np.inf
+    return np.sqrt(np.float64(x * x + y * y))
+
+
 @kernel
-def leg_costs(space, nodes, cells):
-    """Cost of a path whose legs are steps, links, or straight walks over cells without effects."""
+def leg_costs(space, nodes, cells, straight):
+    """Cost of a path: the sum of its legs, which are steps, links, or straight walks over cells without effects.
+
+    Where `straight` is not set, no leg is a straight walk as long as all can be steps and links: a link from which one
+    could as well walk costs what it costs. Infinite where a leg is none of the three.
+    """
     total = 0.0
     for leg in range(nodes.size - 1):
-        x = np.float64(cells[leg + 1, 0] - cells[leg, 0])
-        y = np.float64(cells[leg + 1, 1] - cells[leg, 1])
-        length = np.sqrt(x * x + y * y)
-        if walk_straight(space, nodes[leg], np.int64(x), np.int64(y)) != nodes[leg + 1]:
-            length = link_cost(space.links, nodes[leg], nodes[leg + 1])
-        total += length * (1.0 + space.weight * effects_of(space.store.cells[nodes[leg + 1]]))
+        move = move_cost(space, nodes[leg], nodes[leg + 1])
+        total += move
+        straight = straight or not move < np.inf
+    if not straight:
+        return total
+    total = 0.0
+    for leg in range(nodes.size - 1):
+        total += min(move_cost(space, nodes[leg], nodes[leg + 1]), walk_cost(space, nodes, cells, leg))
     return total
 
 

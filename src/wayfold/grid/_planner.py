@@ -180,7 +180,7 @@ class Planner:
         state, nodes, settled = self._refined(states, route, first, last, trim)
         states.give(state)
         points = self.cells_of(nodes)
-        cost = _plan_kernels.leg_costs(self.space, nodes, points)
+        cost = _plan_kernels.leg_costs(self.space, nodes, points, False)
         timings = {"abstract": routed - begin, "refine": time.perf_counter() - routed}
         return Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled, timings=timings, smoother=self.pull)
 
@@ -241,15 +241,20 @@ class Planner:
         return route, settled
 
     def pull(self, path: Path) -> Path:
-        """A path pulled straight where that leads over no cell under an area effect."""
+        """A path pulled straight where that leads over no cell under an area effect; as it is if edits broke it."""
         begin = time.perf_counter()
-        cells = self.cells_of(path.nodes)
+        cells = path.points.astype(np.int64)
+        nodes = self.grid._nodes(cells)  # those of the path lose their meaning with an edit
+        if nodes.min(initial=0) < 0:
+            return path
         corners = np.empty(len(cells), np.int32)
         space = _sparse_kernels.ClearSpace(self.space)
         flat = np.ascontiguousarray(cells[:, :2], dtype=np.int32)
-        kept = corners[: _kernels.pull_straight(space, path.nodes, flat, corners)]
-        nodes, points = path.nodes[kept], cells[kept]
-        cost = _plan_kernels.leg_costs(self.space, nodes, points)
+        kept = corners[: _kernels.pull_straight(space, nodes, flat, corners)]
+        nodes, points = nodes[kept], cells[kept]
+        cost = _plan_kernels.leg_costs(self.space, nodes, points, True)
+        if not np.isfinite(cost):
+            return path
         timings = {**path.timings, "smooth": time.perf_counter() - begin}
         return Path(path.status, points, nodes=nodes, cost=cost, expanded=path.expanded, timings=timings)
 
@@ -263,7 +268,7 @@ class Planner:
         space = self.space
         ahead, behind = _plan_kernels.holding(space, nodes, cells)
         if ahead == len(nodes) - 1:
-            cost = _plan_kernels.leg_costs(space, nodes, cells)
+            cost = _plan_kernels.leg_costs(space, nodes, cells, False)
             return Path(Status.FOUND, cells, nodes=nodes, cost=cost, smoother=self.pull)
         left, right = ahead, len(nodes) - 1 - behind
         middle = self.path(int(nodes[left]), int(nodes[right]), abstract=abstract, smooth=smooth)
@@ -271,7 +276,7 @@ class Planner:
             return self.path(int(nodes[0]), int(nodes[-1]), abstract=abstract, smooth=smooth)
         nodes = np.concatenate([nodes[:left], middle.nodes, nodes[right + 1 :]])
         points = np.concatenate([cells[:left], middle.points.astype(np.int64), cells[right + 1 :]])
-        cost = _plan_kernels.leg_costs(space, nodes, points)
+        cost = _plan_kernels.leg_costs(space, nodes, points, smooth)
         return Path(
             Status.FOUND,
             points,

@@ -33,6 +33,8 @@ from wayfold.grid._store_kernels import (
     set_external,
 )
 
+HIGHEST_ORDINAL = 65535
+
 # --- pools -----------------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +250,31 @@ def support_of(store, region, other):
 
 
 @inline
+def next_ordinal(store, head):
+    """An ordinal that no region of a sector has, and the last region in its list; `head` is the first, -1 for none.
+
+    The one after the highest, or, once that is used up, the first one from 0 on that is free.
+    """
+    highest, last = np.int64(-1), np.int64(-1)
+    region = head
+    while region >= 0:
+        last = region
+        highest = max(highest, np.int64(store.ordinal[region]))
+        region = np.int64(store.follow[region])
+    if highest < HIGHEST_ORDINAL:
+        return highest + 1, last
+    ordinal = np.int64(0)
+    region = head
+    while region >= 0:
+        if store.ordinal[region] == ordinal:
+            ordinal += 1
+            region = head
+        else:
+            region = np.int64(store.follow[region])
+    return ordinal, last
+
+
+@inline
 def new_region(store, sx, sy, kind, base, left, top, width, height):
     """A region without cells, last in its sector's list, or -1 when a pool must grow."""
     frame = store.frame
@@ -271,15 +298,7 @@ def new_region(store, sx, sy, kind, base, left, top, width, height):
     else:
         region = frame[REGION_TAIL]
         frame[REGION_TAIL] += 1
-    ordinal = 0
-    last = np.int64(-1)
-    while other >= 0:  # the lowest ordinal that is not taken; a sector has few regions
-        last = other
-        if store.ordinal[other] == ordinal:
-            ordinal += 1
-            other = np.int64(store.sectors[sector])
-        else:
-            other = np.int64(store.follow[other])
+    ordinal, last = next_ordinal(store, other)
     if last < 0:
         store.sectors[sector] = region
     else:  # Algorithm 1 asks regions in the order in which they were made

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from wayfold import _check
 from wayfold.grid._editor import Editor, check_cells
+from wayfold.grid._links import octile
 from wayfold.grid._planner import Planner
 
 
@@ -71,16 +72,16 @@ class Editing:
         a, b : (x, y) or (x, y, z)
             Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
         cost : float, optional
-            At least the octile distance of the two columns, which plus one for each level is the default.
+            At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
         both_ways : bool
             Whether it also leads from `b` to `a`.
         """
         ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")])
         self._planner.nodes_of(ends, "link")
         first, second = ends.astype(np.int64)
-        across = np.abs(first - second)
-        least = float(across[:2].max() + (np.sqrt(2.0) - 1.0) * across[:2].min())
-        price = least + float(across[2]) if cost is None else _check.number(cost, "cost", low=least)
+        least = float(octile(ends[None])[0])
+        levels = float(abs(first[2] - second[2]))
+        price = least + levels if cost is None else _check.number(cost, "cost", low=least, high=_check.LARGEST_COST)
         self._planner.links.add(first, second, price, bool(both_ways))
 
     def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:

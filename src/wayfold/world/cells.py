@@ -144,7 +144,8 @@ class CellPlanner(Planner):
             if nodes.min() < 0:
                 return path
             whole = Path(path.status, cells, nodes=nodes, expanded=path.expanded, timings=path.timings)
-            return self._placed(self._grid._planner.pull(whole))
+            pulled = self._grid._planner.pull(whole)
+            return path if pulled is whole else self._placed(pulled)
 
     def _ends(self, start: Any, goal: Any) -> tuple[int, int]:
         """Nodes of a start and a goal."""
