@@ -14,6 +14,8 @@ from tests.draws import seeds
 from tests.naive_grid import NaiveGrid
 from wayfold import SparseGrid
 from wayfold.errors import EditError
+from wayfold.grid import _pools
+from wayfold.grid import _store_kernels as layout
 
 pytestmark = pytest.mark.kernels
 
@@ -75,8 +77,11 @@ def check_legal(naive, steps, start, goal, cost, weight):
     assert cost == pytest.approx(total, rel=1e-9)
 
 
-def random_edits(seed, options, floors, side, rounds, kinds=1):
-    """Add, remove and affect random runs and blobs of cells; returns the grid and its oracle."""
+def random_edits(seed, options, floors, side, rounds, kinds=1, crowded=False):
+    """Add, remove and affect random runs and blobs of cells; returns the grid and its oracle.
+
+    Where it is `crowded` regions are looked up by height from the beginning, not only once a sector has many.
+    """
     rng = random.Random(seed)
     grid = SparseGrid(**options)
     naive = NaiveGrid(options.get("max_step", 1), options.get("drop", 0))
@@ -92,6 +97,8 @@ def random_edits(seed, options, floors, side, rounds, kinds=1):
 
     for _ in range(rounds):
         here = set(naive.cells)
+        if crowded and not grid._store.shelves.size:
+            grid._editor.store = _pools.indexed(grid._store)
         task = rng.random()
         if task < 0.5:
             new = [c for c in blob() if c not in here]
@@ -140,6 +147,72 @@ def test_edits_of_a_world_of_many_floors_equal_a_rebuild(seed, options, side, fl
     grid, naive, rng = random_edits(seed, {**options, "drop": drop}, floors, side, 25)
     check_against(grid, naive, rng)
     check_rebuild(grid, naive, {**options, "drop": drop})
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**9), OPTIONS, st.integers(2, 7), st.integers(2, 200), st.sampled_from([0, 0, 4, 40]))
+def test_edits_of_a_crowded_world_equal_a_rebuild(seed, options, side, floors, drop):
+    grid, naive, rng = random_edits(seed, {**options, "drop": drop}, floors, side, 25, kinds=2, crowded=True)
+    check_shelves(grid)
+    check_against(grid, naive, rng)
+    check_rebuild(grid, naive, {**options, "drop": drop})
+
+
+def check_shelves(grid):
+    """Every region stands once on each shelf that its heights reach to, and lists end where `tails` says."""
+    store = grid._store
+    if not store.shelves.size:
+        return
+    found = []
+    for entry in store.shelves.tolist():
+        while entry >= 0:
+            found.append(entry)
+            entry = int(store.on_shelf[entry])
+    alive = np.flatnonzero(store.kind != layout.FREE_KIND)
+    low, high = store.base[alive].astype(int) >> 5, store.base[alive].astype(int) + 30 >> 5
+    wanted = [*(2 * alive), *(2 * alive[high > low] + 1)]
+    assert sorted(found) == sorted(int(entry) for entry in wanted)
+    for head, tail in zip(store.sectors.tolist(), store.tails.tolist(), strict=True):
+        ordinals = [-1]
+        last = -1
+        while head >= 0:
+            last, head = head, int(store.follow[head])
+            ordinals.append(int(store.ordinal[last]))
+        assert last == tail
+        assert ordinals == sorted(set(ordinals))
+
+
+@pytest.mark.parametrize("way", ["8-bit", "1-bit", "smart", "naive", "regular"])
+def test_a_tower_of_many_floors_is_as_the_oracle_says_built_edited_and_loaded(way, tmp_path):
+    """Every new region walked the list of its sector again for every number that was taken: cubic in the floors."""
+    rng = random.Random(5)
+    cells = [(x, y, 3 * floor + (x == 2)) for floor in range(72) for x in range(3) for y in range(2)]
+    options = {"sector_size": 4, "successors": way, "drop": 5}
+    grid = SparseGrid.from_cells(cells, **options)
+    naive = NaiveGrid(1, 5)
+    naive.add(cells)
+    assert grid._store.shelves.size
+    gone = rng.sample(cells, 60)
+    for first in range(0, len(gone), 7):
+        grid.remove(gone[first : first + 7])
+    naive.remove(gone)
+    back = gone[::2] + [(-1, 0, 2 * floor) for floor in range(70)]
+    grid.add(back)
+    naive.add(back)
+    grid.save(tmp_path / "tower.wayfold")
+    for world in (grid, SparseGrid.load(tmp_path / "tower.wayfold")):
+        check_shelves(world)
+        check_against(world, naive, rng)
+
+
+def test_ordinals_of_a_sector_may_run_out_and_begin_again():
+    grid = SparseGrid.from_cells([(0, 0, 4 * floor) for floor in range(10)])
+    store = grid._store
+    store.ordinal[: grid.num_regions] = np.arange(65526, 65536)
+    grid.add([(0, 0, 4 * floor) for floor in range(10, 100)])
+    ordinals = grid._store.ordinal[grid._store.kind != layout.FREE_KIND]
+    assert len(np.unique(ordinals)) == len(ordinals) == grid.num_regions == 100
+    check_shelves(grid)
 
 
 def check_rebuild(grid, naive, options):

@@ -63,6 +63,7 @@ from wayfold.grid._store_kernels import (
     locate,
     offset_of,
     owner,
+    put_on_shelves,
     set_external,
     wrap,
 )
@@ -369,6 +370,19 @@ def copy_cells(store, old, fresh, region):
                 if store.way >= ONE_BIT:
                     set_external(fresh, region, node, get_external(store, old, source))
             node += 1
+
+
+@kernel
+def shelve(store):
+    """Put all regions on the shelves, which are empty, and note the last one of every sector."""
+    for sector in range(store.sectors.size):
+        last = np.int64(-1)
+        region = np.int64(store.sectors[sector])
+        while region >= 0:
+            put_on_shelves(store, region)
+            last = region
+            region = np.int64(store.follow[region])
+        store.tails[sector] = last
 
 
 @kernel

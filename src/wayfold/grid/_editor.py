@@ -113,7 +113,10 @@ class Editor:
     def _run(self, work: answers.Work, cells: Cells, bulk: bool, call: Callable[[answers.Work], int]) -> None:
         """Run an edit kernel, with more memory as long as it asks for it, and turn what is wrong into an error."""
         while (status := call(work)) != answers.DONE:
-            if status == answers.GROW:
+            if status == answers.GROW and work.state[answers.CROWDED]:
+                work.state[answers.CROWDED] = 0
+                self.store = _pools.indexed(self.store)
+            elif status == answers.GROW:
                 self.store = _pools.grown(self.store, 2 if bulk else 16)
                 work = _pools.more_touched(work, self.store.base.size)
             elif status == answers.GROW_SECTORS:

@@ -15,6 +15,7 @@ from wayfold._jit import helper, inline
 from wayfold.grid._pool_kernels import change_support, edges_left, room_for
 from wayfold.grid._store_kernels import (
     BLOCKED,
+    EDGES,
     EIGHT_BIT,
     STEP_X,
     STEP_Y,
@@ -39,8 +40,8 @@ from wayfold.grid._store_kernels import (
 DONE, GROW, GROW_SECTORS, ALREADY_THERE, NOT_THERE, TWICE, TOO_HIGH, TOO_FAR, TOO_MANY, TOO_FEW = range(10)
 
 # Positions in Work.state.
-PHASE, AT, COLUMN_COUNT, TOUCHED_COUNT, WRONG, LOW_X, LOW_Y, HIGH_X, HIGH_Y, PLACED = range(10)
-STATE_SIZE = 10
+PHASE, AT, COLUMN_COUNT, TOUCHED_COUNT, WRONG, LOW_X, LOW_Y, HIGH_X, HIGH_Y, PLACED, CROWDED = range(11)
+STATE_SIZE = 11
 
 SUSPECT, JOIN, LISTED = 1, 2, 4  # marks of regions during an edit
 
@@ -195,8 +196,12 @@ def sweep(store, work, first, last, task, only):
         column = work.columns[at]
         sx, sy, cx, cy = np.int64(column[0]), np.int64(column[1]), np.int64(column[2]), np.int64(column[3])
         region = head_of(store, sx, sy) if only < 0 else np.int64(only)
-        if region >= 0 and task == RELINK and edges_left(store) < edges_wanted(store, sx, sy, np.int64(8)):
-            return at
+        if region >= 0 and task == RELINK:
+            wanted = 2 << room_for(np.int64(store.count[region]) + 8)  # a cell's edges are those of its own region
+            if only < 0:
+                wanted = edges_wanted(store, sx, sy, np.int64(8))
+            if edges_left(store) < wanted:
+                return at
         while region >= 0:
             node = node_at(store, region, cx, cy)
             if node >= 0 and offset_of(store.cells[node]) != BLOCKED:
@@ -244,6 +249,8 @@ def collect_box(store, work, region, left, top, width, height):
 @inline
 def edges_around(store, region, more):
     """Whether the edge pool has room for moving cells from or to a region that gets up to `more` edges by that."""
+    if store.frame[EDGES] == 0:  # a grid that is being filled has no edges yet
+        return True
     sx, sy = np.int64(store.sector_x[region]), np.int64(store.sector_y[region])
     wanted = 2 << room_for(np.int64(store.count[region]) + more + 8)
     for row in range(-1, 2):

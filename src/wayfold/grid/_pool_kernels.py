@@ -3,9 +3,10 @@
 
 import numpy as np
 
-from wayfold._jit import inline
+from wayfold._jit import helper, inline
 from wayfold.grid._store_kernels import (
     COLUMNS,
+    CROWD,
     EDGE_TAIL,
     EDGES,
     EIGHT_BIT,
@@ -30,7 +31,9 @@ from wayfold.grid._store_kernels import (
     granules_for,
     head_of,
     node_at,
+    put_on_shelves,
     set_external,
+    take_off_shelves,
 )
 
 HIGHEST_ORDINAL = 65535
@@ -249,34 +252,50 @@ def support_of(store, region, other):
 # --- regions ---------------------------------------------------------------------------------------------------------
 
 
-@inline
-def next_ordinal(store, head):
-    """An ordinal that no region of a sector has, and the last region in its list; `head` is the first, -1 for none.
-
-    The one after the highest, or, once that is used up, the first one from 0 on that is free.
-    """
-    highest, last = np.int64(-1), np.int64(-1)
-    region = head
+@helper
+def last_of(store, sector):
+    """Last region of a sector's list (-1 for none), and how many there are at least."""
+    region = np.int64(store.sectors[sector])
+    if store.tails.size > 0:
+        return np.int64(store.tails[sector]), np.int64(0)
+    last, count = np.int64(-1), np.int64(0)
     while region >= 0:
         last = region
-        highest = max(highest, np.int64(store.ordinal[region]))
+        count += 1
         region = np.int64(store.follow[region])
-    if highest < HIGHEST_ORDINAL:
-        return highest + 1, last
-    ordinal = np.int64(0)
-    region = head
-    while region >= 0:
-        if store.ordinal[region] == ordinal:
-            ordinal += 1
-            region = head
-        else:
-            region = np.int64(store.follow[region])
-    return ordinal, last
+    return last, count
+
+
+@helper
+def insert_region(store, sector, region, last):
+    """Give a new region an ordinal and a place in its sector's list, in which ordinals rise.
+
+    It comes last and gets the next ordinal. Once the last one is used up, it takes the first gap that there is.
+    """
+    head = np.int64(store.sectors[sector])
+    before, ordinal = last, np.int64(0)
+    if last >= 0:
+        ordinal = np.int64(store.ordinal[last]) + 1
+    if ordinal > HIGHEST_ORDINAL:
+        before, ordinal = np.int64(-1), np.int64(0)
+        following = head
+        while following >= 0 and store.ordinal[following] == ordinal:
+            before, ordinal = following, ordinal + 1
+            following = np.int64(store.follow[following])
+    store.ordinal[region] = ordinal
+    if before < 0:
+        store.follow[region] = head
+        store.sectors[sector] = region
+    else:
+        store.follow[region] = store.follow[before]
+        store.follow[before] = region
+    if store.tails.size > 0 and store.follow[region] < 0:
+        store.tails[sector] = region
 
 
 @inline
 def new_region(store, sx, sy, kind, base, left, top, width, height):
-    """A region without cells, last in its sector's list, or -1 when a pool must grow."""
+    """A region without cells, last in its sector's list; -1 when a pool must grow, -2 when its sector is crowded."""
     frame = store.frame
     if not store.trim:
         left, top, width, height = 0, 0, store.size, store.size
@@ -285,6 +304,9 @@ def new_region(store, sx, sy, kind, base, left, top, width, height):
         return np.int64(-1)
     sector = (sy - frame[ORIGIN_Y]) * frame[COLUMNS] + sx - frame[ORIGIN_X]
     other = np.int64(store.sectors[sector])
+    last, count = last_of(store, sector)
+    if count > CROWD:
+        return np.int64(-2)
     marked = store.way == ONE_BIT or (store.way == EIGHT_BIT and other >= 0)
     if marked and other >= 0 and store.marks[other] < 0:  # it is not alone any more
         old_left, old_top, old_width, old_height = box_of(store, other)
@@ -298,15 +320,9 @@ def new_region(store, sx, sy, kind, base, left, top, width, height):
     else:
         region = frame[REGION_TAIL]
         frame[REGION_TAIL] += 1
-    ordinal, last = next_ordinal(store, other)
-    if last < 0:
-        store.sectors[sector] = region
-    else:  # Algorithm 1 asks regions in the order in which they were made
-        store.follow[last] = region
-    store.follow[region] = -1
+    insert_region(store, sector, region, last)
     store.sector_x[region] = sx
     store.sector_y[region] = sy
-    store.ordinal[region] = ordinal
     store.kind[region] = kind
     store.base[region] = base
     store.centre[region] = left | top << 4
@@ -316,6 +332,7 @@ def new_region(store, sx, sy, kind, base, left, top, width, height):
     store.count[region] = 0
     store.room[region] = 0
     set_block(store, region, block, left, top, width, height, marked)
+    put_on_shelves(store, region)
     frame[REGIONS] += 1
     frame[STRUCTURE] += 1
     return region
@@ -325,6 +342,7 @@ def new_region(store, sx, sy, kind, base, left, top, width, height):
 def free_region(store, region):
     """Give back a region that has no cells and no abstract edges left."""
     frame = store.frame
+    take_off_shelves(store, region)
     give_block(store, first_node(store, region) // GRANULE, region_size(store, region))
     if store.room[region] > 0:
         give_edges(store, first_edge(store, region), np.int64(store.room[region]))
@@ -333,10 +351,13 @@ def free_region(store, region):
     other = np.int64(store.sectors[sector])
     if other == region:
         store.sectors[sector] = store.follow[region]
+        other = np.int64(-1)
     else:
         while store.follow[other] != region:
             other = np.int64(store.follow[other])
         store.follow[other] = store.follow[region]
+    if store.tails.size > 0 and store.follow[region] < 0:
+        store.tails[sector] = other
     store.kind[region] = FREE_KIND
     store.count[region] = 0
     store.follow[region] = frame[FREE_REGION]

@@ -32,6 +32,7 @@ _OF_REGIONS = {
     "marks": np.int32,
     "touch": np.uint8,
 }
+INDEX = ("shelves", "on_shelf", "tails")  # only crowded grids have it; files do not
 # Values of places that were never used.
 _EMPTY: dict[str, Any] = {"kind": layout.FREE_KIND, "marks": -1, "cells": layout.NO_CELL, "owners": -1}
 
@@ -60,6 +61,7 @@ def new_store(
         **{name: np.full(regions, _EMPTY.get(name, 0), dtype) for name, dtype in _OF_REGIONS.items()},
     }
     return layout.Store(
+        **{name: np.empty(0, np.int32) for name in INDEX},
         sectors=np.full(frame[2] * frame[3], -1, np.int32),
         free_blocks=np.full(layout.LARGEST_BLOCK + 1, -1, np.int32),
         free_lists=np.full(16, -1, np.int32),
@@ -94,7 +96,44 @@ def resized(store: layout.Store, *, regions: int = 0, granules: int = 0, edges: 
         if edges > _MOST_EDGES:
             raise ParameterError(f"a sparse grid has room for {_MOST_EDGES} abstract edges, not for more")
         changes["records"] = _longer(store.records, edges, np.uint32, 0)
-    return store._replace(**changes)
+    larger = store._replace(**changes)
+    return indexed(larger) if store.shelves.size and "base" in changes else larger
+
+
+def indexed(store: layout.Store) -> layout.Store:
+    """The same grid with shelves for its regions."""
+    places = 1 << max(6, (2 * store.base.size).bit_length())
+    fresh = store._replace(
+        shelves=np.full(places, -1, np.int32),
+        on_shelf=np.full(2 * store.base.size, -1, np.int32),
+        tails=np.full(store.sectors.size, -1, np.int32),
+    )
+    _edit_kernels.shelve(fresh)
+    return fresh
+
+
+def _in_order(store: layout.Store) -> None:
+    """List the regions of every sector in the order of their ordinals, as files of earlier versions do not."""
+    alive = np.flatnonzero(store.kind != layout.FREE_KIND)
+    sector = _sector_of(store, alive)
+    order = np.lexsort((store.ordinal[alive], sector))
+    alive, sector = alive[order], sector[order]
+    first = np.concatenate([[True], sector[1:] != sector[:-1]]) if len(alive) else np.zeros(0, np.bool_)
+    store.sectors[sector[first]] = alive[first]
+    store.follow[alive] = np.append(np.where(first[1:], -1, alive[1:]), [-1])[: len(alive)]
+
+
+def _sector_of(store: layout.Store, regions: NDArray[np.int64]) -> NDArray[np.int64]:
+    left, top, columns, _ = (int(value) for value in store.frame[:4])
+    return np.asarray((store.sector_y[regions].astype(np.int64) - top) * columns + store.sector_x[regions] - left)
+
+
+def indexed_if_crowded(store: layout.Store) -> layout.Store:
+    """The same grid, with shelves where a sector has many regions."""
+    sector = _sector_of(store, np.flatnonzero(store.kind != layout.FREE_KIND))
+    if len(sector) <= layout.CROWD or np.unique(sector, return_counts=True)[1].max() <= layout.CROWD:
+        return store
+    return indexed(store)
 
 
 def _longer(array: NDArray[Any], size: int, dtype: Any, fill: int) -> NDArray[Any]:
@@ -134,7 +173,8 @@ def reframed(store: layout.Store, low_x: int, low_y: int, high_x: int, high_y: i
     x, y = left - new_left, top - new_top
     sectors[y : y + rows, x : x + columns] = store.sectors.reshape(rows, columns)
     store.frame[:4] = new_left, new_top, new_columns, new_rows
-    return store._replace(sectors=sectors.ravel())
+    larger = store._replace(sectors=sectors.ravel())
+    return indexed(larger) if store.shelves.size else larger
 
 
 def _covering(first: int, count: int, low: int, high: int, doubling: bool) -> tuple[int, int]:
@@ -176,12 +216,19 @@ def squeezed(store: layout.Store, *, spare: tuple[int, int, int] = (0, 0, 0)) ->
     fresh.frame[kept] = frame[kept]
     fresh.frame[layout.STRUCTURE] += 1  # region numbers are others now
     _edit_kernels.compact(store, fresh)
-    return fresh
+    return indexed_if_crowded(fresh)
+
+
+def saved_arrays(store: layout.Store) -> dict[str, NDArray[Any]]:
+    """The arrays of a grid that a file holds."""
+    return {
+        name: array for name, array in store._asdict().items() if isinstance(array, np.ndarray) and name not in INDEX
+    }
 
 
 def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
     """The grid that saved arrays hold, with the settings of an empty one; `ParameterError` when they do not fit."""
-    wanted = {name: array for name, array in empty._asdict().items() if isinstance(array, np.ndarray)}
+    wanted = saved_arrays(empty)
     if arrays.keys() != wanted.keys():
         raise ParameterError(f"it holds the arrays {', '.join(sorted(arrays))}")
     for name, array in arrays.items():
@@ -200,7 +247,8 @@ def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
     }
     if sizes != right or any(getattr(store, name).size != store.base.size for name in _OF_REGIONS):
         raise ParameterError("its arrays do not belong together")
-    return store
+    _in_order(store)
+    return indexed_if_crowded(store)
 
 
 def wasteful(store: layout.Store) -> bool:

@@ -4,7 +4,7 @@
 import numpy as np
 
 from wayfold._jit import helper, inline
-from wayfold.grid._link_kernels import AT, DONE, GROW, PLACED, SUSPECT, TWICE, WRONG, touch
+from wayfold.grid._link_kernels import AT, CROWDED, DONE, GROW, PLACED, SUSPECT, TWICE, WRONG, touch
 from wayfold.grid._pool_kernels import effects_in, free_region, new_region, set_effects
 from wayfold.grid._split_kernels import fits, grow_box, height_range, rebase, unite
 from wayfold.grid._store_kernels import (
@@ -19,13 +19,16 @@ from wayfold.grid._store_kernels import (
     effects_of,
     exactly,
     first_node,
+    first_shelved,
     head_of,
     height_of,
     locate,
+    next_shelved,
     node_at,
     offset_of,
     owner,
     set_external,
+    shelved,
 )
 
 
@@ -41,34 +44,92 @@ def beside(store, region, cx, cy, z):
 
 
 @inline
+def takes(store, region, cx, cy, z, kind):
+    """Whether a point can be added to a region."""
+    if store.kind[region] != kind or not beside(store, region, cx, cy, z):
+        return False
+    node = node_at(store, region, cx, cy)
+    if node >= 0 and offset_of(store.cells[node]) != BLOCKED:
+        return False
+    offset = z - np.int64(store.base[region])
+    if 0 <= offset <= HIGHEST_OFFSET:
+        return True
+    low, high = height_range(store, region)
+    return max(high, z) - min(low, z) <= HIGHEST_OFFSET
+
+
+@helper
 def choose(store, sx, sy, cx, cy, z, kind):
     """The first region of a sector that a point can be added to (Algorithm 1), -1 for none."""
-    region = head_of(store, sx, sy)
-    while region >= 0:
-        if store.kind[region] == kind and beside(store, region, cx, cy, z):
-            node = node_at(store, region, cx, cy)
-            if node < 0 or offset_of(store.cells[node]) == BLOCKED:
-                offset = z - np.int64(store.base[region])
-                if 0 <= offset <= HIGHEST_OFFSET:
-                    return region
-                low, high = height_range(store, region)
-                if max(high, z) - min(low, z) <= HIGHEST_OFFSET:
-                    rebase(store, region, min(low, z))
-                    return region
-        region = np.int64(store.follow[region])
-    return region
+    head = head_of(store, sx, sy)
+    near = min(store.step, HIGHEST_OFFSET)
+    best = np.int64(-1)
+    if shelved(store, head, z - near, z + near):
+        shelf, entry = first_shelved(store, head, z - near)
+        while True:
+            region, shelf, entry = next_shelved(store, head, shelf, entry, z + near)
+            if region < 0:
+                break
+            if (best < 0 or store.ordinal[region] < store.ordinal[best]) and takes(store, region, cx, cy, z, kind):
+                best = region
+    else:
+        best = head
+        while best >= 0 and not takes(store, best, cx, cy, z, kind):
+            best = np.int64(store.follow[best])
+    if best >= 0:
+        offset = z - np.int64(store.base[best])
+        if offset < 0 or offset > HIGHEST_OFFSET:
+            low, _ = height_range(store, best)
+            rebase(store, best, min(low, z))
+    return best
 
 
 @inline
+def joins(store, region, other, cx, cy, z):
+    """Whether a new cell of a region touches another region that fits into it."""
+    if other == region or store.kind[other] != store.kind[region] or not beside(store, other, cx, cy, z):
+        return False
+    return fits(store, region, other)
+
+
+@helper
 def joined(store, region, sx, sy, cx, cy, z):
-    """A region of the sector that a new cell of `region` touches too and that fits into it, -1 for none."""
-    other = head_of(store, sx, sy)
-    while other >= 0:
-        if other != region and store.kind[other] == store.kind[region] and beside(store, other, cx, cy, z):
-            if fits(store, region, other):
-                return other
-        other = np.int64(store.follow[other])
-    return other
+    """The first region of the sector that a new cell of `region` touches too and that fits into it, -1 for none."""
+    head = head_of(store, sx, sy)
+    near = min(store.step, HIGHEST_OFFSET)
+    best = np.int64(-1)
+    if shelved(store, head, z - near, z + near):
+        shelf, entry = first_shelved(store, head, z - near)
+        while True:
+            other, shelf, entry = next_shelved(store, head, shelf, entry, z + near)
+            if other < 0:
+                return best
+            if (best < 0 or store.ordinal[other] < store.ordinal[best]) and joins(store, region, other, cx, cy, z):
+                best = other
+    best = head
+    while best >= 0 and not joins(store, region, best, cx, cy, z):
+        best = np.int64(store.follow[best])
+    return best
+
+
+@helper
+def suspect(store, work, sx, sy, cx, cy, z):
+    """Look again at the regions of a sector some of whose links a new cell may take: those near it in its column."""
+    head = head_of(store, sx, sy)
+    near = 2 * store.step
+    if shelved(store, head, z - near, z + near):
+        shelf, entry = first_shelved(store, head, z - near)
+        while True:
+            region, shelf, entry = next_shelved(store, head, shelf, entry, z + near)
+            if region < 0:
+                return
+            node = node_at(store, region, cx, cy)
+            if node >= 0 and offset_of(store.cells[node]) != BLOCKED:
+                touch(store, work, region, np.int64(SUSPECT))
+    region = head
+    while region >= 0:
+        touch(store, work, region, np.int64(SUSPECT))
+        region = np.int64(store.follow[region])
 
 
 @helper
@@ -88,6 +149,7 @@ def place(store, work, cells, kinds, merge, bulk):
             if region < 0:
                 region = new_region(store, sx, sy, kind, z, cx, cy, np.int64(1), np.int64(1))
                 if region < 0:
+                    state[CROWDED] |= region == -2
                     return GROW
             elif grow_box(store, region, cx, cy, cx + 1, cy + 1):
                 store.free[region] += np.uint8(1)
@@ -108,10 +170,8 @@ def place(store, work, cells, kinds, merge, bulk):
                     return GROW
                 touch(store, work, keep, np.int64(0))
                 state[PLACED] = keep
-            region = head_of(store, sx, sy)
-            while region >= 0 and not alone(store, region):  # a new cell may take the links of others in its column
-                touch(store, work, region, np.int64(SUSPECT))
-                region = np.int64(store.follow[region])
+            if not alone(store, state[PLACED]):
+                suspect(store, work, sx, sy, cx, cy, z)
         state[PLACED] = -1
         state[AT] += 1
     return DONE

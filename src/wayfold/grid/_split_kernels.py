@@ -5,6 +5,7 @@ import numpy as np
 
 from wayfold._jit import helper, inline
 from wayfold.grid._link_kernels import (
+    CROWDED,
     JOIN,
     PUT_BACK,
     PUT_BACK_ALL,
@@ -27,6 +28,7 @@ from wayfold.grid._pool_kernels import (
 )
 from wayfold.grid._store_kernels import (
     BLOCKED,
+    EDGES,
     EIGHT_BIT,
     HIGHEST_OFFSET,
     NO_CELL,
@@ -46,7 +48,9 @@ from wayfold.grid._store_kernels import (
     own_head,
     owner,
     place_of,
+    put_on_shelves,
     set_external,
+    take_off_shelves,
 )
 
 
@@ -70,7 +74,9 @@ def rebase(store, region, base):
     shift = np.int64(store.base[region]) - base
     if shift == 0:
         return
+    take_off_shelves(store, region)
     store.base[region] = base
+    put_on_shelves(store, region)
     _, _, width, height = box_of(store, region)
     first = first_node(store, region)
     for node in range(first, first + width * height):
@@ -203,6 +209,7 @@ def split(store, work, region):
             high_y - low_y + 1,
         )
         if other < 0:
+            work.state[CROWDED] |= other == -2
             return False
         first, last = collect_box(store, work, region, low_x, low_y, high_x - low_x + 1, high_y - low_y + 1)
         sweep(store, work, first, last, np.int64(TAKE_OFF), np.int64(-1))
@@ -286,6 +293,8 @@ def unite(store, work, keep, gone):
 @inline
 def rename_edges(store, keep, gone):
     """Let the abstract edges from and to a region start and end at another region of its sector instead."""
+    if store.frame[EDGES] == 0:
+        return
     sx, sy = np.int64(store.sector_x[gone]), np.int64(store.sector_y[gone])
     for row in range(-1, 2):
         for column in range(-1, 2):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline
+from wayfold._jit import helper, inline
 
 GRANULE = 16
 LARGEST_BLOCK = 24  # granules of 256 cells with 8 bits of marks for each
@@ -89,6 +89,9 @@ class Store(NamedTuple):
     owners: np.ndarray  # (granules,) int32, region of each granule, negative for none
     free_blocks: np.ndarray  # (LARGEST_BLOCK + 1,) int32, first free block of each size in granules, -1 for none
     free_lists: np.ndarray  # (16,) int32, first free edge list of each log2 size, -1 for none
+    shelves: np.ndarray  # (2**k,) int32, first region at a height of a sector, see `shelf_of`; empty without crowds
+    on_shelf: np.ndarray  # (2 * regions,) int32, what follows on the lower and on the upper shelf of each region
+    tails: np.ndarray  # (columns * rows,) int32, last region of each sector; empty without crowds
     frame: np.ndarray  # (FRAME_SIZE,) int64
     size: int  # side of a sector
     step: int  # highest step up or down
@@ -98,6 +101,82 @@ class Store(NamedTuple):
 
 
 FREE_KIND = 255
+
+# A sector with more regions than this is crowded: its list is too long to be walked for every cell. Then regions also
+# stand on *shelves* of 32 levels, two each at most, which are found by hashing.
+CROWD = 64
+SHELF = 5  # log2 of the levels of a shelf
+_FAR = 1 << 10  # levels that are looked through shelf by shelf; the whole list is shorter than more of them
+
+
+@inline
+def shelf_of(store, sx, sy, shelf):
+    """Place in `shelves` of a shelf of a sector."""
+    mixed = sx * 0x1B873593 ^ sy * 0x2545F491 ^ shelf * 0x4CF5AD43
+    return (mixed ^ mixed >> 15) & (store.shelves.size - 1)
+
+
+@helper
+def put_on_shelves(store, region):
+    """Put a region on the shelves of its heights, where there are any."""
+    if store.shelves.size == 0:
+        return
+    base = np.int64(store.base[region])
+    for side in range(2):
+        shelf = (base + side * HIGHEST_OFFSET) >> SHELF
+        if side == 0 or shelf != base >> SHELF:
+            place = shelf_of(store, np.int64(store.sector_x[region]), np.int64(store.sector_y[region]), shelf)
+            store.on_shelf[2 * region + side] = store.shelves[place]
+            store.shelves[place] = 2 * region + side
+
+
+@helper
+def take_off_shelves(store, region):
+    """Undo `put_on_shelves`, before the base of the region changes."""
+    if store.shelves.size == 0:
+        return
+    base = np.int64(store.base[region])
+    for side in range(2):
+        shelf = (base + side * HIGHEST_OFFSET) >> SHELF
+        if side == 0 or shelf != base >> SHELF:
+            place = shelf_of(store, np.int64(store.sector_x[region]), np.int64(store.sector_y[region]), shelf)
+            entry = np.int64(store.shelves[place])
+            if entry == 2 * region + side:
+                store.shelves[place] = store.on_shelf[entry]
+                continue
+            while store.on_shelf[entry] != 2 * region + side:
+                entry = np.int64(store.on_shelf[entry])
+            store.on_shelf[entry] = store.on_shelf[2 * region + side]
+
+
+@inline
+def shelved(store, head, low, high):
+    """Whether to look for regions at some heights on the shelves instead of along the list of their sector."""
+    return store.shelves.size > 0 and head >= 0 and high - low < _FAR
+
+
+@helper
+def first_shelved(store, head, low):
+    """Where to begin with the shelves of a sector from a height on: (shelf, entry), for `next_shelved`."""
+    shelf = low >> SHELF
+    place = shelf_of(store, np.int64(store.sector_x[head]), np.int64(store.sector_y[head]), shelf)
+    return shelf, np.int64(store.shelves[place])
+
+
+@helper
+def next_shelved(store, head, shelf, entry, high):
+    """The next region of the sector on shelves up to a height: (region or -1, shelf, entry); some come twice."""
+    sx, sy = np.int64(store.sector_x[head]), np.int64(store.sector_y[head])
+    while True:
+        while entry >= 0:
+            region = entry >> 1
+            entry = np.int64(store.on_shelf[entry])
+            if store.sector_x[region] == sx and store.sector_y[region] == sy:
+                return region, shelf, entry
+        shelf += 1
+        if shelf > high >> SHELF:
+            return np.int64(-1), shelf, entry
+        entry = np.int64(store.shelves[shelf_of(store, sx, sy, shelf)])
 
 
 @inline
@@ -191,8 +270,10 @@ def wrap(store, sx, sy, cx, cy):
 def probe(store, head, cx, cy, z, kind):
     """The cell of a column that is nearest to height z, within a step, the lower of two; -1 for none.
 
-    `head` is the first region of the sector. Also says whether the column has several cells of this kind.
+    `head` is the first region of the sector. Also says whether the column has several cells of this kind (perhaps).
     """
+    if shelved(store, head, z - store.step, z + store.step):
+        return probe_shelves(store, head, cx, cy, z, kind), True
     best = np.int64(-1)
     least = 2 * store.step + 1
     found = 0
@@ -212,9 +293,48 @@ def probe(store, head, cx, cy, z, kind):
     return best, found > 1
 
 
+@helper
+def probe_shelves(store, head, cx, cy, z, kind):
+    """The same cell as `probe`, by the shelves of a crowded grid."""
+    best = np.int64(-1)
+    least = 2 * store.step + 1
+    shelf, entry = first_shelved(store, head, z - store.step)
+    while True:
+        region, shelf, entry = next_shelved(store, head, shelf, entry, z + store.step)
+        if region < 0:
+            return best
+        if store.kind[region] == kind:
+            node = node_at(store, region, cx, cy)
+            if node >= 0 and offset_of(store.cells[node]) != BLOCKED:
+                rise = height_of(store, region, node) - z
+                rank = 2 * rise if rise > 0 else -2 * rise - 1
+                if rank < least:
+                    best, least = node, rank
+
+
+@helper
+def below_shelves(store, head, cx, cy, z, kind):
+    """The same cell as `below`, by the shelves of a crowded grid."""
+    best = np.int64(-1)
+    deepest = z - store.drop
+    shelf, entry = first_shelved(store, head, z - store.drop)
+    while True:
+        region, shelf, entry = next_shelved(store, head, shelf, entry, z - store.step)
+        if region < 0:
+            return best
+        if store.kind[region] == kind:
+            node = node_at(store, region, cx, cy)
+            if node >= 0 and offset_of(store.cells[node]) != BLOCKED:
+                height = height_of(store, region, node)
+                if deepest <= height < z - store.step:
+                    best, deepest = node, height + 1
+
+
 @inline
 def below(store, head, cx, cy, z, kind):
     """The highest cell of a column that lies more than a step below z but within a drop; -1 for none."""
+    if shelved(store, head, z - store.drop, z - store.step):
+        return below_shelves(store, head, cx, cy, z, kind)
     best = np.int64(-1)
     deepest = z - store.drop
     region = head
@@ -230,10 +350,25 @@ def below(store, head, cx, cy, z, kind):
     return best
 
 
+@helper
+def exactly_shelves(store, head, cx, cy, z):
+    """The same cell as `exactly`, by the shelves of a crowded grid."""
+    shelf, entry = first_shelved(store, head, z)
+    while True:
+        region, shelf, entry = next_shelved(store, head, shelf, entry, z)
+        if region < 0:
+            return np.int64(-1)
+        node = node_at(store, region, cx, cy)
+        if node >= 0 and offset_of(store.cells[node]) != BLOCKED and height_of(store, region, node) == z:
+            return node
+
+
 @inline
 def exactly(store, sx, sy, cx, cy, z):
     """The cell at a place and height, of any kind; -1 for none."""
     region = head_of(store, sx, sy)
+    if shelved(store, region, z, z):
+        return exactly_shelves(store, region, cx, cy, z)
     while region >= 0:
         node = node_at(store, region, cx, cy)
         if node >= 0:

@@ -393,7 +393,7 @@ class SparseGrid(Editing):
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""
         store = _pools.squeezed(self._store)
-        arrays = {name: array for name, array in store._asdict().items() if isinstance(array, np.ndarray)}
+        arrays = _pools.saved_arrays(store)
         meta = {
             "sector_size": self.sector_size,
             "successors": self.successor_way,
