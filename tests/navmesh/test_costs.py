@@ -233,3 +233,46 @@ def test_99_of_100_optimal_paths_are_within_a_hundredth_of_the_cheapest(seed):
     assert np.median(over) <= 1.0001
     assert np.quantile(over, 0.99) <= 1.01
     assert over.max() <= 1.1
+
+
+def turned(angle):
+    return np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
+
+
+def check_elsewhere(seed, moves):
+    """Costs and bounds of quick and optimal paths are the same wherever the world lies, up to its size."""
+    rng = np.random.default_rng(seed)
+    make = (grid_polygons, triangle_polygons)[rng.integers(2)]
+    vertices, polygons = make(rng, closed=0.1)
+    kinds = rng.integers(1, 9, len(polygons))
+    costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in range(1, 9)}
+    here = NavMesh.from_polygons(vertices, polygons, kinds=kinds)
+    pairs = list(zip(here.random_points(4, seed=seed), here.random_points(4, seed=seed + 1), strict=True))
+    order = rng.permutation(len(polygons))
+    for size, turn, shift in moves(rng):
+
+        def place(points, size=size, turn=turn, shift=shift):
+            return size * np.asarray(points)[..., :2] @ turn + shift
+
+        there = NavMesh.from_polygons(place(vertices), [polygons[k] for k in order], kinds=kinds[order])
+        for a, b in pairs:
+            for optimal in (True, False):
+                one = here.path(a, b, costs=costs, optimal=optimal)
+                other = there.path(place(a), place(b), costs=costs, optimal=optimal)
+                assert other.status is one.status
+                if not one:
+                    continue
+                # Of two quick corridors that cost the same either may be taken.
+                assert not optimal or other.cost == pytest.approx(size * one.cost, rel=1e-3)
+                if optimal:
+                    assert other.lower_bound == pytest.approx(size * one.lower_bound, rel=1e-3)
+
+
+@seeds(6)
+def test_costs_do_not_depend_on_how_a_world_is_turned_mirrored_scaled_or_numbered(seed):
+    def moves(rng):
+        yield 1.0, turned(rng.uniform(0, 7)), 0.0
+        yield 1.0, np.array([[-1.0, 0.0], [0.0, 1.0]]), 0.0
+        yield float(10 ** rng.uniform(-3, 3)), turned(rng.uniform(0, 7)), 0.0
+
+    check_elsewhere(seed, moves)

@@ -15,7 +15,8 @@ from wayfold._jit import helper, inline
 
 _FRONT = 1024  # polygons that can meet in one point
 _WIDER = 64.0  # times the rounding that is allowed for, where a leg is lost between two polygons
-_TRIES = 5
+STRICT = 1  # tries: a walk that must be legal to the last digit
+LENIENT = 3  # tries: a path that is known to be legal
 
 
 class Front(NamedTuple):
@@ -155,13 +156,14 @@ def _follow(ground, kinds, rates, front, count, x, y, to_x, to_y, slack):
 
 
 @helper
-def price(ground, kinds, rates, points, first, last, slack, front):
+def price(ground, kinds, rates, points, first, last, slack, tries, front):
     """Cost of walking along `points` (k, 2), from polygon `first` to polygon `last`; infinite where one cannot.
 
     `rates` (256,) float64 is the cost of a metre in each kind of area (`kinds`, one a polygon), infinite where it is
-    closed. `slack` is how far a computed point may lie from the edge that it is meant to be on.
+    closed. `slack` is how far a computed point may lie from the edge that it is meant to be on; it grows with every
+    further try.
     """
-    for _ in range(_TRIES):
+    for _ in range(tries):
         front.polygon[0], front.cost[0] = first, 0.0
         count = 1
         for at in range(len(points) - 1):

@@ -7,7 +7,7 @@ import numpy as np
 
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._funnel_kernels import pull_string
-from wayfold.navmesh._price_kernels import Front, flat_length, price
+from wayfold.navmesh._price_kernels import LENIENT, Front, flat_length, price
 
 
 class Strings(NamedTuple):
@@ -42,7 +42,7 @@ def weigh(ground, prices, portals, points, portal_of, polygons, front):
             return np.inf
     if prices.even > 0.0:
         return prices.even * flat_length(points)
-    total = price(ground, kinds, rates, points, polygons[0], polygons[-1], prices.slack, front)
+    total = price(ground, kinds, rates, points, polygons[0], polygons[-1], prices.slack, LENIENT, front)
     if total < np.inf:
         return total
     # Never seen: a string that is lost between polygons. Its corridor says where it should be.

@@ -16,7 +16,7 @@ from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._chain_kernels import reach, settle
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, sift_up
 from wayfold.navmesh._ground_kernels import height_at
-from wayfold.navmesh._price_kernels import price
+from wayfold.navmesh._price_kernels import LENIENT, STRICT, price
 
 ALONG = -1  # instead of a polygon: the step leads along a portal
 
@@ -321,7 +321,7 @@ def _straight(ground, prices, line, a, b, first, last, front):
     pair = line.pair
     pair[0, 0], pair[0, 1] = line.points[a, 0], line.points[a, 1]
     pair[1, 0], pair[1, 1] = line.points[b, 0], line.points[b, 1]
-    return price(ground, prices.kinds, prices.rates, pair, first, last, prices.slack, front)
+    return price(ground, prices.kinds, prices.rates, pair, first, last, prices.slack, STRICT, front)
 
 
 @inline
@@ -384,7 +384,7 @@ def refine(ground, prices, links, chain, count, newton, line, start, goal, front
             if at > begin_:
                 total += price(
                     ground, prices.kinds, prices.rates, points[begin_ : at + 1], first[begin_], last[at - 1],
-                    prices.slack, front,
+                    prices.slack, LENIENT, front,
                 )  # fmt: skip
             if at < count - 1:
                 total += links.costs[-1 - first[at]]
