@@ -48,8 +48,10 @@ class Plan:
         x0, y0, x1, y1 = self.box(cell)
         return np.array([x0 + u * (x1 - x0), y0 + v * (y1 - y0), 0.0])
 
-    def islands(self, characters):
-        """Number of the island of each cell: those that share an edge belong together."""
+    def islands(self, characters, corners=False):
+        """Number of the island of each cell: those that share an edge belong together; those that share a corner too,
+        if `corners` says so.
+        """
         open_cells = set(self.cells(characters))
         found = {}
         for first in sorted(open_cells):
@@ -63,13 +65,15 @@ class Plan:
                 found[cell] = number
                 column, row = cell
                 waiting += [(column + 1, row), (column - 1, row), (column, row + 1), (column, row - 1)]
+                if corners:
+                    waiting += [(column + x, row + y) for x in (-1, 1) for y in (-1, 1)]
         return found
 
-    def pairs(self, count, seed, characters=".gs"):
+    def pairs(self, count, seed, characters=".gs", corners=False):
         """Starts and goals inside cells, and whether the drawing joins them."""
         draw = np.random.default_rng([seed, len(self.rows)])
         cells = self.cells(characters)
-        island = self.islands(characters)
+        island = self.islands(characters, corners)
         chosen = [(cells[draw.integers(len(cells))], cells[draw.integers(len(cells))]) for _ in range(count)]
         pairs = np.array([[self.inside(cell, *draw.uniform(0.15, 0.85, 2)) for cell in pair] for pair in chosen])
         return pairs, tuple(island[a] == island[b] for a, b in chosen)
