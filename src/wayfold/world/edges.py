@@ -103,5 +103,6 @@ def priced(graph: Graph, costs: tuple[tuple[Shape, float], ...]) -> Graph:
     lengths = edge_costs(graph).astype(np.float64)
     points = graph.points.astype(np.float64)
     sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
-    lengths *= rates(costs, points[sources], points[graph.targets])
+    # From the lower node to the higher, so that both directions cost the same to the last digit.
+    lengths *= rates(costs, points[np.minimum(sources, graph.targets)], points[np.maximum(sources, graph.targets)])
     return Graph(graph.points, graph.offsets, graph.targets, lengths.astype(np.float32), graph.motions)

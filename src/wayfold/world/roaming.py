@@ -21,6 +21,7 @@ from wayfold.world import edges
 from wayfold.world.field import Field
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.pricing import Prices
 from wayfold.world.shapes import Shape
 from wayfold.world.walking import settled
 
@@ -43,6 +44,8 @@ class Change(NamedTuple):
     """Motions of those."""
     lost: tuple[NDArray[np.int32], NDArray[np.uint8]]
     """All edges that blocks have taken after the edit, with their motions."""
+    prices: Any = None
+    """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
 
 
 class RoamingPlanner(Planner):
@@ -71,6 +74,7 @@ class RoamingPlanner(Planner):
         self._zones = Zones()
         self._lost = (_NO_EDGES, _NO_KINDS)
         self._priced: Graph | None = None
+        self._prices: Prices | None = None
         self._reach = edges.Reach.of(None if waypoints.surroundings is None else body_of(agent))
 
     @property
@@ -197,7 +201,12 @@ class RoamingPlanner(Planner):
             kept = np.ones(len(lost_edges), np.bool_)
             kept[at] = False
             lost_edges, lost_kinds = lost_edges[kept], lost_kinds[kept]
-        return Change(after, gone, back, kinds, (lost_edges, lost_kinds))
+        prices: Any = None
+        if after.costs and self._prices is None:
+            prices = Prices(self._waypoints, after.costs)
+        elif after.costs != before.costs and self._prices is not None:
+            prices = self._prices.changes(self._waypoints, after.costs)
+        return Change(after, gone, back, kinds, (lost_edges, lost_kinds), prices)
 
     def _commit(self, prepared: Change) -> None:
         before = self._zones
@@ -208,8 +217,16 @@ class RoamingPlanner(Planner):
             edit = self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone)
             if isinstance(self._fast, SubregionGraph):
                 self._fast.repair(edit)
-        if before.costs or prepared.zones.costs:
-            self._priced = edges.priced(self._waypoints.graph, prepared.zones.costs) if prepared.zones.costs else None
+        if not prepared.zones.costs:
+            self._prices = None
+        elif self._prices is None:
+            self._prices = prepared.prices
+        elif prepared.prices is not None:
+            self._prices.set_zones(prepared.zones.costs, *prepared.prices)
+        self._priced = None
+        if self._prices is not None:
+            self._prices.follow(self._waypoints)
+            self._priced = self._prices.graph
         if isinstance(self._fast, Hierarchy):
             self._price_hierarchy(before, prepared)
 
