@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import shapely
+import shapely.ops
 from shapely import affinity
 
 
@@ -220,10 +221,12 @@ def _touches_side(region, a, b, way, limit):
 def visibility_length(free, start, goal):
     """Length of the shortest way between two points of a free space, over all corners that see each other.
 
-    The space is first made a hair smaller, so that places that only touch at a point are not joined.
+    The space is first made a hair smaller, so that places that only touch at a point are not joined; points on its
+    border move to the nearest one that is left.
     """
     space = shapely.get_parts(free.buffer(-1e-7, join_style="mitre"))
     space = next(part for part in space if part.distance(shapely.Point(start)) < 1e-6)
+    start, goal = (shapely.ops.nearest_points(space, shapely.Point(point))[0].coords[0] for point in (start, goal))
     corners = np.vstack([start, goal, shapely.get_coordinates(space)])
     a, b = np.triu_indices(len(corners), 1)
     lines = shapely.linestrings(np.stack([corners[a], corners[b]], axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from shapely import affinity
 
 import wayfold
 from tests import naive_floorplan as naive
+from tests.draws import seeds
 from tests.floorplan.test_decompose import make, worlds
 from wayfold import samples
 from wayfold.floorplan import METHODS, FloorPlan
@@ -116,9 +118,39 @@ def test_more_corners_on_the_walls_and_another_order_change_no_path(world, metho
     order = rng.permutation(len(obstacles))
     before = lengths(boundary, obstacles, points, method)
     after = lengths(boundary, [redrawn(obstacles[k]) for k in order], points, method)
-    # Corners that are a micrometre off move the walls by as much, and may open or close what only touches.
-    if noise <= 1e-9 or np.array_equal(np.isfinite(after[1]), np.isfinite(before[1])):
-        check_same(before, after, 1.0, 1e-6)
+    check_same(before, after, 1.0, 1e-6)
+
+
+@seeds(25)
+def test_a_wall_of_blocks_that_touch_lets_nobody_through_wherever_it_stands(seed):
+    rng = np.random.default_rng(seed)
+    size = float(rng.choice([0.01, 1.0, 10.0, 100.0, 1e4]))
+    levels = np.concatenate([[0.0], np.sort(rng.uniform(0, 1, int(rng.integers(1, 6)))), [1.0]])
+    blocks = []
+    for low, high in pairwise(levels):
+        left, right = (0.4, 0.6) if rng.random() < 0.5 else (0.45, 0.55)
+        blocks.append(shapely.Polygon([(0.4, low), (0.6, low), (right, high), (left, high)]))
+    offset = ((0.0, 0.0), (1e7, -1e7), (390000.0, 5.8e6))[rng.integers(3)] if size >= 10 else (0.0, 0.0)
+    angle = rng.uniform(0, 2 * np.pi)
+    c, s = size * np.cos(angle), size * np.sin(angle)
+    room, *walls = (
+        affinity.affine_transform(shape, [c, -s, s, c, *offset]) for shape in (shapely.box(0, 0, 1, 1), *blocks)
+    )
+    west, east, north = (np.array([[c, -s], [s, c]]) @ place + offset for place in ((0.1, 0.5), (0.9, 0.5), (0.1, 0.9)))
+    for method in FULL:
+        cut = FloorPlan(room, walls).decompose(method)
+        for optimal in (False, True):
+            assert not cut.path(west, east, optimal=optimal)
+            assert cut.path(west, north, optimal=optimal).length == pytest.approx(0.4 * size)
+
+
+def test_a_real_opening_is_passed_however_narrow_it_is_beside_what_rounding_opens():
+    for width in (1e-3, 1e-5, 1e-6):
+        walls = [shapely.box(4, 0, 5, 5 - width), shapely.box(4, 5, 5, 10)]
+        for method in FULL:
+            cut = FloorPlan(shapely.box(0, 0, 10, 10), walls).decompose(method)
+            for optimal in (False, True):
+                assert cut.path((1, 5), (9, 5), optimal=optimal).length == pytest.approx(8.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("offset", [(390000, 5820000), (390000.3, 5820000.7), (1e7, -1e7)])

@@ -69,6 +69,35 @@ def clean(shape: Any, resolution: float) -> MultiPolygon:
     return shapely.orient_polygons(MultiPolygon(parts))
 
 
+def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiPolygon:
+    """A free space whose passages narrower than `width` are closed: those that rounding opens where obstacles touch.
+
+    Only passages: a narrow end that leads nowhere stays as it is, and so does the tip of a wedge.
+    """
+    eroded = free.buffer(-0.5 * width, join_style="mitre", mitre_limit=8.0)
+    # Closing a passage splits a part of the space or joins two of its holes.
+    if _rings(eroded) == _rings(free):
+        return free
+    wide = shapely.set_precision(eroded.buffer(0.5 * width, join_style="mitre", mitre_limit=8.0), resolution)
+    narrow = shapely.get_parts(shapely.difference(free, wide, grid_size=resolution))
+    narrow = narrow[shapely.area(narrow) > 0.0]
+    shapely.prepare(wide)
+    passages = []
+    for slit in narrow[shapely.dwithin(wide, narrow, 2.0 * resolution)].tolist():
+        mouths = shapely.get_parts(shapely.intersection(slit.buffer(4.0 * resolution), wide))
+        if np.count_nonzero(shapely.area(mouths) > resolution * resolution) > 1:
+            passages.append(slit)
+    if not passages:
+        return free
+    return clean(shapely.difference(free, shapely.union_all(passages), grid_size=resolution), resolution)
+
+
+def _rings(shape: Any) -> tuple[int, int]:
+    """Numbers of parts and of holes."""
+    parts = shapely.get_parts(shape)
+    return len(parts), int(shapely.get_num_interior_rings(parts).sum())
+
+
 def simplified(polygon: Polygon, tolerance: float) -> Polygon:
     """A polygon without the corners that lie within `tolerance` of the walls that are left, and still valid."""
     simple = shapely.simplify(polygon, tolerance, preserve_topology=True)

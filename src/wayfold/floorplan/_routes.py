@@ -155,8 +155,14 @@ def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
     """The shortest path of all through the regions, by the exact search of the navmesh package."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
+    component = cut.graph.components()
+    common = np.intersect1d(component[start.regions], component[goal.regions])
+    if not len(common):
+        return Path(Status.UNREACHABLE)
     mesh = cut.exact_mesh
-    found: Path = mesh.path(*(_inside(cut, mesh, place) for place in (start, goal)))
+    # Who stands on a pinch point is in several parts of the free space at once.
+    ends = [[_inside(cut, mesh, place, component == part) for place in (start, goal)] for part in common.tolist()]
+    found: Path = min((mesh.path(*points) for points in ends), key=lambda path: path.length)
     if not found:
         return found
     points = found.points
@@ -182,12 +188,16 @@ def _mouths(cut: Decomposition, regions: NDArray[Any]) -> NDArray[Any]:
     return np.array([np.flatnonzero((known == pair).all(axis=1))[0] for pair in pairs], dtype=np.int64)
 
 
-def _inside(cut: Decomposition, mesh: Any, place: Place) -> Point:
-    """A local point as the mesh takes it: one that rounding has put beside its region moves a hair inwards."""
+def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_]) -> Point:
+    """A local point as the mesh takes it: one that it finds in none of the regions `there` moves a hair into one."""
     point = place.local
-    away = cut.frame.local(cut.centres[place.regions[0]]) - point
+    region = place.regions[there[place.regions]][0]
+    away = cut.frame.local(cut.centres[region]) - point
     part = cut.rounding / max(float(np.hypot(away[0], away[1])), cut.rounding)
-    while mesh.locate(point) < 0 and part < 1.0:
+    while part < 1.0:
+        known = mesh.locate(point)
+        if known >= 0 and there[known]:
+            break
         point = place.local + part * away
         part *= 4.0
     return point

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 METHODS = ("deaccon", "space-filling", "hertel-mehlhorn")
 _PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan's extent
+_SLIT = 64  # times the resolution (1e-9 of the extent): narrower passages are closed
 
 
 class FloorPlan:
@@ -48,7 +49,8 @@ class FloorPlan:
     -----
     Inside, coordinates are relative to a local origin (`frame`), so that it makes no difference where a plan lies.
     Those of the free space are rounded to a power of two of about 1.5e-11 of the longer side of the boundary's box
-    (`resolution`); whole numbers and cell corners stay as they are. Instances are not changed: `with_obstacle` and
+    (`resolution`); whole numbers and cell corners stay as they are. Obstacles that touch may come apart by rounding, so
+    passages narrower than 1e-9 of that side are closed. Instances are not changed: `with_obstacle` and
     `without_obstacle` give new plans.
     """
 
@@ -80,7 +82,10 @@ class FloorPlan:
         boundary, *obstacles = (_polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
         solid = shapely.union_all(obstacles, grid_size=self.resolution)
         free = shapely.difference(boundary, solid, grid_size=self.resolution)
-        return _polygons.FreeSpace(_polygons.clean(free, self.resolution), self.resolution)
+        clean = _polygons.clean(free, self.resolution)
+        return _polygons.FreeSpace(
+            _polygons.without_slits(clean, _SLIT * self.resolution, self.resolution), self.resolution
+        )
 
     @cached_property
     def free(self) -> MultiPolygon:

@@ -1,0 +1,112 @@
+"""A start or goal on a border belongs to every region it touches, and nobody passes a pinch point."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import naive_floorplan as naive
+from tests.draws import seeds
+from tests.floorplan.test_decompose import make, worlds
+from wayfold.floorplan import METHODS, FloorPlan
+
+pytestmark = pytest.mark.kernels
+
+FULL = ("deaccon", "hertel-mehlhorn")
+
+
+def two_boxes(angle=0.0, offset=(0.0, 0.0)):
+    """A square room whose halves, left above and right below, touch only in its middle, and a map of its points."""
+    shapes = [shapely.box(-5, -5, 5, 5), shapely.box(-5, -5, 0, 0), shapely.box(0, 0, 5, 5)]
+    c, s = np.cos(angle), np.sin(angle)
+    matrix = [c, -s, s, c, *offset]
+    moved = [shapely.affinity.affine_transform(shape, matrix) for shape in shapes]
+    return FloorPlan(moved[0], moved[1:]), lambda p: np.array([[c, -s], [s, c]]) @ p + offset
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nobody_passes_a_pinch_point_and_who_stands_on_it_leaves_it_to_all_sides(method):
+    plan, _ = two_boxes()
+    cut = plan.decompose(method)
+    above, below, pinch = (-2.0, 2.0), (2.0, -2.0), (0.0, 0.0)
+    assert cut.locate(pinch) >= 0
+    for optimal in (False, True):
+        assert not cut.path(above, below, optimal=optimal)
+        for place in (above, below):
+            for path in (cut.path(pinch, place, optimal=optimal), cut.path(place, pinch, optimal=optimal)):
+                assert path.length == pytest.approx(np.sqrt(8.0))
+        assert cut.path(pinch, pinch, optimal=optimal).length == 0.0
+    cut.information.attach([pinch, above, below], ["pinch", "above", "below"])
+    assert cut.information.visible_at(pinch) == ["pinch", "above", "below"]
+    assert cut.information.visible_at(above) == ["pinch", "above"]
+    assert [name for name, _ in cut.information.nearest(pinch, 3)] == ["pinch", "above", "below"]
+    for region in np.unique(cut.locate([above, below])).tolist():
+        assert "pinch" in cut.information.in_region(region)
+
+
+@pytest.mark.parametrize("method", FULL)
+@pytest.mark.parametrize("offset", [(0.0, 0.0), (1e7, -1e7)])
+def test_a_turned_pinch_point_is_closed_too(method, offset):
+    for angle in np.linspace(0.1, 3.0, 7):
+        plan, place = two_boxes(angle, offset)
+        cut = plan.decompose(method)
+        for optimal in (False, True):
+            assert not cut.path(place((-2, 2)), place((2, -2)), optimal=optimal)
+            assert cut.path(place((-4, 0.5)), place((-1, 4.5)), optimal=optimal)
+
+
+@settings(max_examples=25)
+@given(worlds, st.sampled_from(FULL))
+def test_paths_from_corners_gateways_and_walls_are_as_long_as_the_visibility_graph_says(world, method):
+    boundary, obstacles = make(world)
+    cut = FloorPlan(boundary, obstacles).decompose(method)
+    if cut.num_regions < 2 or not len(cut.gateways):
+        return
+    rng = np.random.default_rng(world[0])
+    corners = cut.corners[rng.integers(0, len(cut.corners), 4)]
+    segments = cut.gateways.segments[rng.integers(0, len(cut.gateways), 4)]
+    on_gateways = np.concatenate([segments[:2, :2], 0.5 * (segments[2:, :2] + segments[2:, 2:])])
+    walls = shapely.get_coordinates(cut.plan.free.boundary.interpolate(rng.uniform(0, 1), normalized=True))
+    points = np.concatenate([corners, on_gateways, walls])
+    points = points[cut.locate(points) >= 0]
+    goals = cut.centres[rng.integers(0, cut.num_regions, len(points)), :2]
+    free = naive.free_space(boundary, obstacles)
+    for number, (start, goal) in enumerate(zip(points, goals, strict=True)):
+        for a, b in ((start, goal), (goal, start)):
+            ordinary, exact = cut.path(a, b), cut.path(a, b, optimal=True)
+            assert ordinary.found == exact.found
+            if exact:
+                assert exact.length <= ordinary.length * (1 + 1e-9)
+                np.testing.assert_array_equal(exact.points[[0, -1], :2], [a, b])
+        if exact and number % 4 == 0:
+            assert exact.length == pytest.approx(naive.visibility_length(free, goal, start), rel=1e-6, abs=1e-6)
+
+
+@seeds(12)
+def test_a_point_belongs_to_exactly_the_regions_that_touch_it(seed):
+    boundary, obstacles = naive.random_plan(np.random.default_rng(seed), "boxes")
+    for method in METHODS:
+        cut = FloorPlan(boundary, obstacles).decompose(method)
+        if not cut.num_regions:
+            continue
+        points = np.unique(cut.corners, axis=0)
+        cut.information.attach(points)
+        for region, shape in enumerate(cut.regions):
+            touching = np.flatnonzero(shapely.intersects(shape, shapely.points(points)))
+            assert cut.information.in_region(region) == touching.tolist()
+
+
+def test_a_way_along_the_border_of_regions_is_straight_from_any_point_of_it():
+    cut = FloorPlan(shapely.box(0, 0, 9, 9), [shapely.box(3, 3, 6, 6)]).decompose("hertel-mehlhorn")
+    for x in np.linspace(0, 9, 19):
+        for optimal in (False, True):
+            path = cut.path((x, 3.0), (0.0, 3.0), optimal=optimal)
+            straight = x if x <= 3 else None
+            if straight is not None:
+                assert path.length == pytest.approx(straight)
+            elif x <= 6:
+                assert path.length == pytest.approx(x)  # along the wall
+            assert path
