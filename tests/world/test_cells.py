@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import naive_grid
+from tests.draws import seeds
 from tests.strategies import kind_grids
 from tests.world.edits import edits, make, same_zones
 from tests.world.levels import BIRD, PERSON, courtyard, pairs
@@ -369,3 +371,33 @@ def test_exact_paths_on_real_maps_are_as_long_as_their_scenarios_say(data, name)
         assert planner.reachable(row.start, row.goal)
     start, goal = row.start, row.goal
     assert planner.field(goal).cost([start])[0] == pytest.approx(planner.path(start, goal, exact=True).cost)
+
+
+@seeds(8)
+def test_a_path_costs_the_sum_of_its_steps_in_zones(seed):
+    rng = np.random.default_rng(seed)
+    kinds = (rng.random((int(rng.integers(5, 20)), int(rng.integers(5, 20)))) > 0.15).astype(np.uint8)
+    world = world_of(kinds)
+    planner = world.planner()
+    for cost in (3.0, 2.0):
+        low = rng.uniform(0, 8, 2)
+        world.set_cost(Box((*low, -1), (*(low + rng.uniform(1, 9, 2)), 1)), cost)
+    cells = [(int(x), int(y), 0) for y, x in np.argwhere(kinds)]
+    plain = naive_grid.NaiveGrid(max_step=1)
+    plain.add(cells)
+    for cell, effects in zip(cells, planner._grid.effects(cells).tolist(), strict=True):
+        plain.effect([cell] * effects, 1)
+    weight = planner._grid.effect_cost
+    for _ in range(8):
+        start, goal = (cells[at] for at in rng.choice(len(cells), 2))
+        best = plain.costs(start, weight).get(goal, np.inf)
+        assert planner.path(start, goal, exact=True).cost == pytest.approx(best, rel=1e-9)
+        path = planner.path(start, goal)
+        assert path.found == np.isfinite(best)
+        if path:
+            assert path.cost == pytest.approx(naive_grid.path_cost(plain, {}, path.points, weight), rel=1e-9)
+            pulled = path.smooth()
+            assert pulled.cost == pytest.approx(
+                naive_grid.path_cost(plain, {}, pulled.points, weight, straight=True), rel=1e-9
+            )
+            assert planner.paths([start], [goal])[0].cost == path.cost

@@ -12,6 +12,8 @@ from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
 
+_ROUNDING = 8.0 * float(np.finfo(np.float32).eps)  # of a cost that was computed in both directions
+
 
 def graph_of(thing: Any) -> Graph:
     """A graph, or the graph of a map."""
@@ -41,10 +43,12 @@ def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
 
 
 def _check_both_ways(prices: NDArray[np.float32], graph: Graph) -> None:
-    """Refuse costs that differ between the two directions of an undirected edge."""
+    """Refuse costs that differ, by more than rounding, between the two directions of an undirected edge."""
     sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
     there, back = np.lexsort((prices, graph.targets, sources)), np.lexsort((prices, sources, graph.targets))
-    differ = prices[there] != prices[back]
+    with np.errstate(invalid="ignore"):
+        alike = np.abs(prices[there] - prices[back]) <= _ROUNDING * prices[there]
+    differ = ~alike & (prices[there] != prices[back])
     if differ.any():
         slot = int(there[np.argmax(differ)])
         raise ParameterError(
