@@ -17,8 +17,6 @@ from tests.metamorphic.changes import drawn_placement, turned_in_space
 from tests.metamorphic.judge import EXACT, ask, attempt, dearer_than, rounding, verdict, wrong_answers
 from wayfold import Graph, Hierarchy, SubregionGraph
 
-pytestmark = pytest.mark.kernels
-
 
 @dataclass(frozen=True)
 class GraphWorld:

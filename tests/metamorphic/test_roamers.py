@@ -19,8 +19,6 @@ from tests.metamorphic.judge import attempt, rounding, verdict
 from wayfold import Prism, World
 from wayfold.waypoints import VoxelWaypoints
 
-pytestmark = pytest.mark.kernels
-
 SPIDERS = {
     "spider in an office": (scenes.SPIDER, scenes.office(1.2, ceiling=True)),
     "spider in a house": (scenes.SPIDER, scenes.house_for(scenes.SPIDER)),

@@ -18,8 +18,6 @@ from tests.metamorphic.judge import attempt, verdict
 from wayfold import Terrain
 from wayfold.errors import OffMapError
 
-pytestmark = pytest.mark.kernels
-
 WEIGHTS = {".": 1.0, "g": 2.5, "s": 0.4, "c": np.inf, "#": np.inf}
 PLANS = {plan.name: plan for plan in (worlds.ROOMS, worlds.COURTYARD, worlds.PINCH, worlds.MEADOW)}
 SAME = 1e-6  # relative: what rounding may do to a certified bound

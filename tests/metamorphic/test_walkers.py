@@ -15,8 +15,6 @@ from tests.metamorphic.changes import drawn_placement, scaled, shifted, turned
 from tests.metamorphic.judge import ask, attempt, grown_tolerance, verdict, wrong_answers
 from wayfold import NavMesh, Prism, World
 
-pytestmark = pytest.mark.kernels
-
 RIM = 1.42 + 1.3
 CASES = {
     "person in an office": (scenes.PERSON, scenes.office()),
