@@ -28,6 +28,15 @@ def _inside_part(ring, a, b):
     return (low, high) if low <= high + EPS else None
 
 
+def holding(vertices, polygons, point):
+    """All polygons that a point is in, or on the rim of."""
+    return {
+        k
+        for k, polygon in enumerate(polygons)
+        if _inside_part([tuple(vertices[v][:2]) for v in polygon], tuple(point[:2]), tuple(point[:2]))
+    }
+
+
 def shared_edges(polygons):
     """Pairs of polygons that have two corners in common next to each other, with those corners."""
     sides = {}
@@ -96,19 +105,20 @@ def visible(vertices, polygons, edges, a, b, start, goal):
 def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
     """Length of the shortest walk from a to b over the polygons: a visibility graph over all vertices.
 
-    `links` are (from point, its polygon, to point, its polygon, cost), one-way.
+    `start` and `goal` are all polygons that the points are in; `links` are (from point, its polygons, to point, its
+    polygons, cost), one-way.
     """
     vertices = [tuple(map(float, v[:2])) for v in vertices]
     polygons = [list(map(int, polygon)) for polygon in polygons]
     edges = shared_edges(polygons)
     used = sorted({v for polygon in polygons for v in polygon})
-    places = [(tuple(a), {start}), (tuple(b), {goal})]
+    places = [(tuple(a), start), (tuple(b), goal)]
     for v in used:
         places += [(vertices[v], fan) for fan in fans(polygons, edges, v)]
     jumps = []
-    for tail, tail_polygon, head, head_polygon, cost in links:
+    for tail, tail_polygons, head, head_polygons, cost in links:
         jumps.append((len(places), len(places) + 1, cost))
-        places += [(tuple(tail), {tail_polygon}), (tuple(head), {head_polygon})]
+        places += [(tuple(tail), tail_polygons), (tuple(head), head_polygons)]
     count = len(places)
     step = [[math.inf] * count for _ in range(count)]
     for i, j in itertools.combinations(range(count), 2):

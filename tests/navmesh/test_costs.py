@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import naive_navcost as naive
 from tests.draws import seeds
+from tests.naive_navmesh import holding
 from tests.navmesh.strategies import grid_polygons, polygon_meshes, triangle_polygons
 from wayfold import NavMesh
 from wayfold.errors import OffMapError
@@ -169,10 +170,12 @@ def check_against_points(world, count, one_way):
             path, quick = (navmesh.path(a, b, costs=costs, optimal=optimal) for optimal in (True, False))
         except OffMapError:
             continue
-        first, last = (int(navmesh.locate(point)) for point in (a, b))
-        if math.isinf(rates[first]) or math.isinf(rates[last]):
-            continue
-        best = naive.cheapest_walk(rings, rates, a[:2], first, b[:2], last, links)
+        polygons = [ring.tolist() for ring in navmesh.polygons]
+        firsts, lasts = (
+            [k for k in holding(navmesh.vertices, polygons, point) if math.isfinite(rates[k])] for point in (a, b)
+        )
+        walks = (naive.cheapest_walk(rings, rates, a[:2], k, b[:2], j, links) for k in firsts for j in lasts)
+        best = min(walks, default=math.inf)
         assert path.found == quick.found == math.isfinite(best)
         if not path.found:
             continue
@@ -182,7 +185,8 @@ def check_against_points(world, count, one_way):
         assert path.lower_bound <= path.cost
         # The bound itself knows nothing of any path.
         state = navmesh._now.state
-        ends = (np.array([first], np.int32), np.array([last], np.int32), *navmesh.project([a, b]))
+        places = state.frame.local(navmesh.project([a, b]))
+        ends = (np.array(firsts, np.int32), np.array(lasts, np.int32), *places)
         assert lower_bound(Query(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
         np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
 

@@ -40,11 +40,11 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
     rates = state.rates(costs)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
     path = navmesh.path(a, b, optimal=False, costs=costs)
-    string = queries.through(state, path.nodes, *navmesh.project([a, b]), rates)
+    string = queries.through(state, path.nodes, *state.frame.local(navmesh.project([a, b])), rates)
     assert string.status is path.status
     if path.found and all(ways(state, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
         assert string.cost == pytest.approx(path.cost)
-        np.testing.assert_allclose(string.points, path.points)
+        np.testing.assert_allclose(state.frame.world(string.points), path.points)
     elif path.found and not links:  # several portals to choose from: a string all the same, and a legal one
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
         rings = [ring.tolist() for ring in navmesh.polygons]
@@ -96,6 +96,7 @@ def test_many_strings_are_the_strings_one_by_one_with_any_number_of_threads(worl
     rates = state.rates({1: 2.0})
     starts, goals = navmesh.random_points(700, seed=1), navmesh.random_points(700, seed=2)
     corridors = navmesh.graph.paths(navmesh.locate(starts), navmesh.locate(goals))
+    starts, goals = state.frame.local(starts), state.frame.local(goals)
     given = state, corridors.nodes, corridors.offsets, starts, goals, rates
     points, offsets, costs = queries.through_many(*given, 1)
     for other, expected in zip(queries.through_many(*given, 3), (points, offsets, costs), strict=True):

@@ -96,13 +96,13 @@ def side(ground, polygon, edge, x, y):
 
 
 @inline
-def contains(ground, polygon, x, y):
-    """Whether a point lies in a polygon or on its rim, up to rounding."""
+def contains(ground, polygon, x, y, near):
+    """Whether a point lies in a polygon or on its rim, or beside it by no more than `near`."""
     for edge in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
         a = ground.corners[edge]
         b = ground.corners[next_edge(ground, polygon, edge)]
         length = abs(ground.vertices[b, 0] - ground.vertices[a, 0]) + abs(ground.vertices[b, 1] - ground.vertices[a, 1])
-        if side(ground, polygon, edge, x, y) < -1e-12 * length * (1.0 + abs(x) + abs(y)):
+        if side(ground, polygon, edge, x, y) < -near * length:
             return False
     return True
 
@@ -148,26 +148,33 @@ def _cell(low, size, count, value):
 
 
 @kernel
-def locate(ground, cells, points, tolerance, reach, in_space, first, last, polygons, places):
+def locate(ground, cells, shut, points, near, tolerance, reach, in_space, first, last, polygons, places):
     """The polygon of each point `first` to `last` - 1, -1 for none, and the place on it.
 
-    Of the polygons that hold a point seen from above the one nearest in height wins, if it is within `reach`; else the
-    nearest polygon within `tolerance`. With `in_space` a polygon beside the point wins where it is nearer than one
-    below or above it. A height of NaN matches any. Ties go to the lower number.
+    Of the polygons that hold a point seen from above (up to `near`, the rounding of points) the one nearest in height
+    wins, if it is within `reach`; else the nearest polygon within `tolerance`. With `in_space` a polygon beside the
+    point wins where it is nearer than one below or above it. A height of NaN matches any. Ties go to the lower number.
+    Polygons of `shut` (p,) uint8 are left out; it may be empty.
     """
     for q in range(first, last):
         x, y, z = points[q, 0], points[q, 1], points[q, 2]
         best, nearest = -1, np.inf
-        at = _cell(cells.y, cells.size, cells.rows, y) * cells.columns + _cell(cells.x, cells.size, cells.columns, x)
-        for k in range(cells.offsets[at], cells.offsets[at + 1]):
-            polygon = cells.polygons[k]
-            if not contains(ground, polygon, x, y):
-                continue
-            height = height_at(ground, polygon, x, y)
-            off = 0.0 if np.isnan(z) else abs(height - z)
-            if off <= reach and off < nearest:
-                best, nearest = polygon, off
-                places[q, 0], places[q, 1], places[q, 2] = x, y, height
+        low_row = _cell(cells.y, cells.size, cells.rows, y - near)
+        high_row = _cell(cells.y, cells.size, cells.rows, y + near)
+        low_column = _cell(cells.x, cells.size, cells.columns, x - near)
+        high_column = _cell(cells.x, cells.size, cells.columns, x + near)
+        for row in range(low_row, high_row + 1):
+            for column in range(low_column, high_column + 1):
+                at = row * cells.columns + column
+                for k in range(cells.offsets[at], cells.offsets[at + 1]):
+                    polygon = cells.polygons[k]
+                    if (shut.size and shut[polygon]) or not contains(ground, polygon, x, y, near):
+                        continue
+                    height = height_at(ground, polygon, x, y)
+                    off = 0.0 if np.isnan(z) else abs(height - z)
+                    if off <= reach and (off < nearest or (off == nearest and polygon < best)):
+                        best, nearest = polygon, off
+                        places[q, 0], places[q, 1], places[q, 2] = x, y, height
         if (best < 0 or in_space) and tolerance > 0.0:
             nearest = np.inf if best < 0 else nearest * nearest
             low_row = _cell(cells.y, cells.size, cells.rows, y - tolerance)
@@ -179,6 +186,8 @@ def locate(ground, cells, points, tolerance, reach, in_space, first, last, polyg
                     at = row * cells.columns + column
                     for k in range(cells.offsets[at], cells.offsets[at + 1]):
                         polygon = cells.polygons[k]
+                        if shut.size and shut[polygon]:
+                            continue
                         for edge in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
                             nx, ny, off = nearest_on_edge(ground, polygon, edge, x, y)
                             if off > tolerance * tolerance or off > nearest:
@@ -192,6 +201,96 @@ def locate(ground, cells, points, tolerance, reach, in_space, first, last, polyg
                                 best, nearest = polygon, off
                                 places[q, 0], places[q, 1], places[q, 2] = nx, ny, height
         polygons[q] = best
+
+
+@inline
+def _same_ground(ground, one, two, place, near):
+    """Whether two polygons that both hold a place seen from above meet there, and are not two floors."""
+    x, y = place[0], place[1]
+    if abs(height_at(ground, two, x, y) - place[2]) <= near:
+        return True
+    for edge in range(ground.offsets[one], ground.offsets[one + 1]):
+        a, b = ground.corners[edge], ground.corners[next_edge(ground, one, edge)]
+        length = abs(ground.vertices[b, 0] - ground.vertices[a, 0]) + abs(ground.vertices[b, 1] - ground.vertices[a, 1])
+        if ground.neighbours[edge] == two and side(ground, one, edge, x, y) <= near * length:
+            return True
+        if max(abs(ground.vertices[a, 0] - x), abs(ground.vertices[a, 1] - y)) <= near:
+            for k in range(ground.offsets[two], ground.offsets[two + 1]):
+                if ground.corners[k] == a:
+                    return True
+    return False
+
+
+@inline
+def _piece_holds(plane, piece, x, y, near):
+    first, last = plane.offsets[piece], plane.offsets[piece + 1]
+    for edge in range(first, last):
+        a, b = plane.corners[edge], plane.corners[edge + 1 if edge + 1 < last else first]
+        ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
+        ux, uy = plane.vertices[b, 0] - ax, plane.vertices[b, 1] - ay
+        if ux * (y - ay) - uy * (x - ax) < -near * (abs(ux) + abs(uy)):
+            return False
+    return True
+
+
+@kernel
+def surround(ground, plane, cells, closed, kinds, polygons, places, near, pieces, counts):
+    """All open pieces that each place is in: several where it is on a border, none where all of them are closed.
+
+    Parameters
+    ----------
+    closed, kinds : (256,) and (p,) uint8
+        Which kinds of area are closed, and the kind of each polygon.
+    polygons, places : (q,) int32, (q, 3) float64
+        What `locate` found; there is none for polygon -1.
+    near : float
+        Rounding of places.
+    pieces : (q, k) int32
+        Overwritten with the pieces, those of the found polygon first.
+    counts : (q,) int64
+        Overwritten with their number, which may be more than k.
+    """
+    for q in range(len(places)):
+        counts[q] = 0
+        if polygons[q] < 0:
+            continue
+        x, y = places[q, 0], places[q, 1]
+        count = _add_pieces(plane, closed, kinds, polygons[q], x, y, near, pieces[q], 0)
+        low_row = _cell(cells.y, cells.size, cells.rows, y - near)
+        high_row = _cell(cells.y, cells.size, cells.rows, y + near)
+        low_column = _cell(cells.x, cells.size, cells.columns, x - near)
+        high_column = _cell(cells.x, cells.size, cells.columns, x + near)
+        for row in range(low_row, high_row + 1):
+            for column in range(low_column, high_column + 1):
+                at = row * cells.columns + column
+                for k in range(cells.offsets[at], cells.offsets[at + 1]):
+                    polygon = cells.polygons[k]
+                    if polygon == polygons[q] or closed[kinds[polygon]] or not contains(ground, polygon, x, y, near):
+                        continue
+                    if _same_ground(ground, polygons[q], polygon, places[q], near):
+                        count = _add_pieces(plane, closed, kinds, polygon, x, y, near, pieces[q], count)
+        counts[q] = count
+
+
+@inline
+def _add_pieces(plane, closed, kinds, polygon, x, y, near, pieces, count):
+    if closed[kinds[polygon]]:
+        return count
+    first, last = plane.firsts[polygon], plane.lasts[polygon]
+    some = False
+    for piece in range(first, last):
+        some |= last - first > 1 and _piece_holds(plane, piece, x, y, near)
+    for piece in range(first, last):
+        if some and not _piece_holds(plane, piece, x, y, near):
+            continue
+        known = False
+        for k in range(min(count, pieces.size)):
+            known |= pieces[k] == piece
+        if not known:
+            if count < pieces.size:
+                pieces[count] = piece
+            count += 1
+    return count
 
 
 @kernel
@@ -261,51 +360,158 @@ def centres(ground, out):
         out[polygon, 0], out[polygon, 1], out[polygon, 2] = x, y, height_at(ground, polygon, x, y)
 
 
-@kernel
-def walk(ground, closed, kinds, polygon, x, y, to_x, to_y):
-    """Walk straight from a point of a polygon until a wall; returns (fraction walked, last polygon, wall edge or -1).
+@inline
+def _beside(x, y, dx, dy, slack, vertex_x, vertex_y):
+    """Side of a ray that a vertex lies on: 1 left, -1 right, 0 on it, up to rounding."""
+    turn = dx * (vertex_y - y) - dy * (vertex_x - x)
+    if abs(turn) <= slack:
+        return 0
+    return 1 if turn > 0.0 else -1
 
-    `closed` (256,) uint8 says which kinds of area (`kinds`, one a polygon) may not be entered.
+
+@inline
+def _following(plane, piece, edge):
+    return edge + 1 if edge + 1 < plane.offsets[piece + 1] else plane.offsets[piece]
+
+
+@inline
+def _preceding(plane, piece, edge):
+    return edge - 1 if edge > plane.offsets[piece] else plane.offsets[piece + 1] - 1
+
+
+@inline
+def _note(tried, count, piece):
+    """Put a piece on the list of those to walk through, once; returns the list's new length, -1 when it is full."""
+    for k in range(count):
+        if tried[k] == piece:
+            return count
+    if count == tried.size:
+        return -1
+    tried[count] = piece
+    return count + 1
+
+
+@inline
+def _pass(plane, piece, corner, x, y, dx, dy, slack, tried, count):
+    """List the pieces around a corner of a piece that a ray through it goes on in; returns (length, a wall there).
+
+    Only pieces that open edges at the corner join are looked at: where corners only touch nobody gets through.
+    """
+    wall = -1
+    for direction in range(2):
+        here, at = piece, corner
+        while True:
+            before, after = plane.corners[_preceding(plane, here, at)], plane.corners[_following(plane, here, at)]
+            right = _beside(x, y, dx, dy, slack, plane.vertices[after, 0], plane.vertices[after, 1])
+            left = _beside(x, y, dx, dy, slack, plane.vertices[before, 0], plane.vertices[before, 1])
+            if right <= 0 and left >= 0:
+                count = _note(tried, count, here)
+                if count < 0:
+                    return count, wall
+            edge = _preceding(plane, here, at) if direction == 0 else at
+            ahead = plane.ahead[edge]
+            if ahead < 0:
+                wall = edge
+                break
+            if ahead == piece:
+                return count, wall
+            at = plane.twins[edge] if direction == 0 else _following(plane, ahead, plane.twins[edge])
+            here = ahead
+    return count, wall
+
+
+@kernel
+def walk(plane, piece, x, y, to_x, to_y, near, tried):
+    """Walk straight from a point of a piece until a wall; returns (fraction walked, last piece, wall edge or -1).
+
+    Through a vertex and along a border the walk goes on on every side that is open. What is no farther than `near`
+    from the ray is on it: the rounding of points. `tried` is scratch; the piece is FULL where it is too small.
     """
     dx, dy = to_x - x, to_y - y
-    done = 0.0
-    for _ in range(ground.corners.size + 1):
-        leave, through, aside = np.inf, -1, np.inf
-        for edge in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
-            a = ground.corners[edge]
-            b = ground.corners[next_edge(ground, polygon, edge)]
-            ux, uy = ground.vertices[b, 0] - ground.vertices[a, 0], ground.vertices[b, 1] - ground.vertices[a, 1]
-            speed = dx * uy - dy * ux  # outwards
-            if not speed > 1e-14 * (abs(ux) + abs(uy)) * (abs(dx) + abs(dy)):
-                continue
-            t = max(done, side(ground, polygon, edge, x, y) / speed)
-            ahead = ground.neighbours[edge]
-            is_open = ahead >= 0 and closed[kinds[ahead]] == 0
-            # Of edges on one line the one that is really crossed; through a corner the open one of its two.
-            along = ((x + t * dx - ground.vertices[a, 0]) * ux + (y + t * dy - ground.vertices[a, 1]) * uy) / np.hypot(
-                ux, uy
-            )
-            miss = max(0.0, max(-along, along - np.hypot(ux, uy)))
-            near = abs(t - leave) <= 1e-12
-            better = miss < aside - 1e-9 or (miss <= aside + 1e-9 and is_open)
-            if (t < leave and not near) or (near and better) or through < 0:
-                leave, through, aside = min(t, leave) if near else t, edge, miss
-        if leave >= 1.0 or through < 0:
-            return 1.0, polygon, -1
-        done = leave
-        ahead = ground.neighbours[through]
-        if ahead < 0 or closed[kinds[ahead]]:
-            return done, polygon, through
-        polygon = ahead
-    return done, polygon, -1
+    span2 = dx * dx + dy * dy
+    span = np.sqrt(span2)
+    if span <= near:
+        return 1.0, piece, -1
+    slack, enough = near * span, 1.0 - near / span
+    best, best_piece, best_wall = -1.0, piece, -1
+    # Where the start is on a border, it may begin in any piece around.
+    count, at = 0, -1
+    for edge in range(plane.offsets[piece], plane.offsets[piece + 1]):
+        a, b = plane.corners[edge], plane.corners[_following(plane, piece, edge)]
+        ax, ay = plane.vertices[a, 0] - x, plane.vertices[a, 1] - y
+        if ax * ax + ay * ay <= near * near:
+            at = edge
+            break
+        ux, uy = plane.vertices[b, 0] - plane.vertices[a, 0], plane.vertices[b, 1] - plane.vertices[a, 1]
+        along = -(ax * ux + ay * uy)
+        if plane.ahead[edge] >= 0 and abs(ux * ay - uy * ax) <= near * np.sqrt(ux * ux + uy * uy):
+            if 0.0 <= along <= ux * ux + uy * uy and count >= 0:
+                count = _note(tried, count, plane.ahead[edge])
+    if at >= 0:
+        count, best_wall = _pass(plane, piece, at, x, y, dx, dy, slack, tried, 0)
+        if best_wall >= 0:
+            best = 0.0
+    elif count >= 0:
+        count = _note(tried, count, piece)
+    if count < 0:
+        return 0.0, FULL, -1
+    done = 0
+    while done < count:
+        here = tried[done]
+        done += 1
+        passed = 0.0
+        for _ in range(plane.corners.size + 1):
+            through, corner, farthest = -1, -1, -np.inf
+            first, last = plane.offsets[here], plane.offsets[here + 1]
+            v = plane.corners[last - 1]
+            before = _beside(x, y, dx, dy, slack, plane.vertices[v, 0], plane.vertices[v, 1])
+            for edge in range(first, last):
+                v = plane.corners[edge]
+                vx, vy = plane.vertices[v, 0], plane.vertices[v, 1]
+                now = _beside(x, y, dx, dy, slack, vx, vy)
+                if before < 0 and now > 0:
+                    through = edge - 1 if edge > first else last - 1
+                if now == 0:
+                    part = ((vx - x) * dx + (vy - y) * dy) / span2
+                    if part > farthest:
+                        corner, farthest = edge, part
+                before = now
+            if through >= 0:
+                a, b = plane.corners[through], plane.corners[_following(plane, here, through)]
+                ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
+                ux, uy = plane.vertices[b, 0] - ax, plane.vertices[b, 1] - ay
+                farthest = (ux * (y - ay) - uy * (x - ax)) / (dx * uy - dy * ux)
+            elif corner < 0:
+                break  # the ray passes beside this piece
+            if farthest >= enough:
+                return 1.0, here, -1
+            passed = max(passed, farthest)
+            if through >= 0:
+                ahead = plane.ahead[through]
+                if ahead >= 0:
+                    here = ahead
+                    continue
+                if passed > best:
+                    best, best_piece, best_wall = passed, here, through
+                break
+            count, wall = _pass(plane, here, corner, x, y, dx, dy, slack, tried, count)
+            if count < 0:
+                return 0.0, FULL, -1
+            if passed > best and wall >= 0:
+                best, best_piece, best_wall = passed, here, wall
+            break
+    if best_wall < 0:
+        best_wall = plane.offsets[best_piece]
+    return min(1.0, max(0.0, best)), best_piece, best_wall
 
 
 @kernel
-def shortcuts(ground, closed, kinds, polygons, points, ahead, near, kept):
+def shortcuts(ground, plane, pieces, points, ahead, floor, near, tried, kept):
     """Leave out corners of a path that a straight walk from an earlier one passes by; returns how many are kept.
 
-    From each corner (`points`, each in its polygon of `polygons`) the farthest of the next `ahead` is taken that a walk
-    ends at, and not more than `near` above or below. `kept` (k,) int64 gets their numbers.
+    From each corner (`points`, each in its piece of `pieces`) the farthest of the next `ahead` is taken that a walk
+    ends at, and not more than `floor` above or below. `near` and `tried` are those of `walk`. `kept` (k,) int64 gets
+    their numbers.
     """
     kept[0] = 0
     count, here, last = 1, 0, len(points) - 1
@@ -313,9 +519,10 @@ def shortcuts(ground, closed, kinds, polygons, points, ahead, near, kept):
         at = min(here + ahead, last)
         while at > here + 1:  # the farthest first: a corner may be hidden while one behind it is seen
             x, y = points[at, 0], points[at, 1]
-            part, end, _ = walk(ground, closed, kinds, polygons[here], points[here, 0], points[here, 1], x, y)
-            if part >= 1.0 and abs(height_at(ground, end, x, y) - points[at, 2]) <= near:
-                break
+            part, end, _ = walk(plane, pieces[here], points[here, 0], points[here, 1], x, y, near, tried)
+            if part >= 1.0 and end >= 0:
+                if abs(height_at(ground, plane.owners[end], x, y) - points[at, 2]) <= floor:
+                    break
             at -= 1
         here = at
         kept[count] = here
@@ -324,20 +531,23 @@ def shortcuts(ground, closed, kinds, polygons, points, ahead, near, kept):
 
 
 @kernel
-def slide(ground, closed, kinds, polygon, x, y, to_x, to_y, queue):
+def slide(ground, closed, kinds, starts, x, y, to_x, to_y, near, queue):
     """The reachable point nearest to a target not far away: (polygon, x, y), polygon FULL when scratch is too small.
 
-    Polygons within half the way of its middle are searched from the start outwards; `queue` (k,) int32 is scratch.
+    Polygons within half the way of its middle are searched from `starts`, those of the start, outwards; `queue` (k,)
+    int32 is scratch. `near` is the rounding of points.
     """
     middle_x, middle_y = 0.5 * (x + to_x), 0.5 * (y + to_y)
-    limit = 0.5 * np.sqrt((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)) + 1e-9
-    queue[0] = polygon
-    head, tail = 0, 1
-    best, best_x, best_y, nearest = polygon, x, y, (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
+    limit = 0.5 * np.sqrt((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)) + near
+    head, tail = 0, min(starts.size, queue.size)
+    for k in range(tail):
+        queue[k] = starts[k]
+    best, best_x, best_y = starts[0], x, y
+    nearest = (x - to_x) * (x - to_x) + (y - to_y) * (y - to_y)
     while head < tail:
         here = queue[head]
         head += 1
-        if contains(ground, here, to_x, to_y):
+        if contains(ground, here, to_x, to_y, near):
             return here, to_x, to_y
         for edge in range(ground.offsets[here], ground.offsets[here + 1]):
             ahead = ground.neighbours[edge]

@@ -1,35 +1,58 @@
 # mypy: ignore-errors
-"""Exact shortest paths: an interval search over the polygons, in the manner of Polyanya.
+"""Exact shortest paths: an interval search over convex pieces of the mesh, in the manner of Polyanya.
 
 A search node is an interval of an edge, seen from a *root*: the last corner that the path turned at. Expanding it looks
-through the interval into the polygon behind: what the root sees is passed on with the same root, what it does not see
+through the interval into the piece behind: what the root sees is passed on with the same root, what it does not see
 only where an end of the interval is a corner of the mesh, which becomes the new root. Lengths are measured in the
 plane; floors are told apart by the polygons, so the search is exact over any number of them.
+
+What is seen is decided by given points alone. Each rim of the view is a ray from the root through its *bound*, the
+vertex that cuts the view off (right after a turn: away from the root before), and the side of it that a corner lies on
+is exact. Where a rim cuts an edge is computed too, but nothing branches on it: it serves lower bounds.
+
+The search ends: a ray crosses a convex piece once, and a vertex is turned at again only for a shorter way to it or into
+another piece, so that nothing goes round in circles, however little a circle costs.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import helper, inline, kernel
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
-from wayfold.navmesh._sight_kernels import bend, length, seen_from, touches
+from wayfold.navmesh._sight_kernels import (
+    FINAL,
+    LEFT_BEHIND,
+    OPEN,
+    PASSED,
+    RIGHT_BEHIND,
+    at_least,
+    cut,
+    length,
+    reach,
+    side,
+    turn_of,
+)
 
 POOL_FULL = 5  # the caller gives the search a larger pool and asks again
 
-_SAME = 1e-11  # relative difference of lengths that counts as none
+_SAME = 1e-11  # `SAME_LENGTH` of the package
+_NONE, _PLAIN = np.int64(-1), np.int64(0)
+# How a vertex is turned at: to the left, to the right, or all of the piece is seen.
+_LEFT, _RIGHT, _AROUND = np.int64(0), np.int64(1), np.int64(2)
 
 
 class Pool(NamedTuple):
     """Search nodes. The two ends of an interval are left and right seen from the root."""
 
     parent: np.ndarray  # (c,) int32
-    polygon: np.ndarray  # (c,) int32, the polygon behind the interval
-    edge: np.ndarray  # (c,) int32, the edge of that polygon which the interval lies on; -1 for a point inside
+    polygon: np.ndarray  # (c,) int32, the piece behind the interval
+    edge: np.ndarray  # (c,) int32, the edge of that piece which the interval lies on; -1 for a point inside
     root: np.ndarray  # (c,) int32, vertex; n + link after a link; -1 for the start
     ends: np.ndarray  # (c, 2) int32, vertex at the left and right end, -1 where it is none
-    where: np.ndarray  # (c, 7) float64: left x, y, right x, y, root x, y, cost up to the root
-    final: np.ndarray  # (c,) uint8, 1 where the path goes straight to the goal from here
+    where: np.ndarray  # (c, 11) float64: left x, y, right x, y, root x, y, cost up to it, left bound x, y, right bound
+    flags: np.ndarray  # (c,) uint8: FINAL straight to the goal; OPEN the root sees all; a bound is behind the root;
+    #                    PASSED no search node, only a root on the way to another one
 
 
 class Heap(NamedTuple):
@@ -38,7 +61,6 @@ class Heap(NamedTuple):
     keys: np.ndarray  # (c,) float64
     nodes: np.ndarray  # (c,) int32
     place: np.ndarray  # (c,) int32
-    around: np.ndarray  # (c,) int32, scratch for the polygons around a point
 
 
 class Roots(NamedTuple):
@@ -46,36 +68,38 @@ class Roots(NamedTuple):
 
     cost: np.ndarray  # (n + links,) float64
     stamp: np.ndarray  # (n + links,) int64
-    clock: np.ndarray  # (1,) int64
+    shorter: np.ndarray  # (n + links,) int32, number of the improvement that the cost came with
+    taken: np.ndarray  # (3 m,) int32, the improvement that each corner of each piece was last turned at with
+    clock: np.ndarray  # (2,) int64: queries, improvements
 
 
 @inline
-def _improves(roots, clock, root, total):
-    """Whether a way to a root is as cheap as any so far, which is then noted."""
-    if roots.stamp[root] == clock and total > roots.cost[root] * (1.0 + _SAME):
-        return False
+def _arrives(roots, clock, root, total, corner, how):
+    """Whether to turn at a vertex: on a shorter way than any so far, or on one as short into a piece not yet seen."""
     if roots.stamp[root] != clock or total < roots.cost[root]:
         roots.stamp[root] = clock
         roots.cost[root] = total
+        roots.clock[1] += 1
+        roots.shorter[root] = roots.clock[1]
+    elif total > roots.cost[root] * (1.0 + _SAME) or roots.taken[3 * corner + how] == roots.shorter[root]:
+        return False
+    roots.taken[3 * corner + how] = roots.shorter[root]
     return True
 
 
 @inline
-def _add(plane, pool, used, goal, parent, edge, root, x, y, total, lx, ly, left, rx, ry, right):
-    """Put a search node behind `edge` (seen from the polygon that is left) into the pool; returns the pool's new use.
-
-    Nothing is added where nothing lies behind, or only a dead end. -1: the pool is full.
-    """
-    polygon = plane.ahead[edge]
-    if polygon < 0 or (plane.exits[polygon] < 2 and polygon != goal):
-        return used
-    if used == pool.parent.size:
-        return -1
-    return _put(pool, used, parent, polygon, plane.twins[edge], root, left, right, lx, ly, rx, ry, x, y, total)
+def _is_goal(goals, polygon):
+    for goal in goals:
+        if goal == polygon:
+            return True
+    return False
 
 
 @inline
-def _put(pool, used, parent, polygon, edge, root, left, right, lx, ly, rx, ry, x, y, total):
+def _put(
+    pool, used, parent, polygon, edge, root, x, y, total, left, lx, ly, right, rx, ry, left_x, left_y, right_x, right_y,
+    flags,
+):  # fmt: skip
     pool.parent[used] = parent
     pool.polygon[used] = polygon
     pool.edge[used] = edge
@@ -84,154 +108,236 @@ def _put(pool, used, parent, polygon, edge, root, left, right, lx, ly, rx, ry, x
     pool.ends[used, 1] = right
     row = pool.where[used]
     row[0], row[1], row[2], row[3], row[4], row[5], row[6] = lx, ly, rx, ry, x, y, total
-    pool.final[used] = 0
+    row[7], row[8], row[9], row[10] = left_x, left_y, right_x, right_y
+    pool.flags[used] = flags
     return used + 1
 
 
+@helper
+def _add(
+    plane, pool, used, goals, parent, edge, root, x, y, total, left, lx, ly, right, rx, ry, left_x, left_y, right_x,
+    right_y, flags,
+):  # fmt: skip
+    """Put a search node behind `edge` (seen from the piece that is left) into the pool; returns the pool's new use.
+
+    Nothing is added where nothing lies behind, or only a dead end. -1: the pool is full.
+    """
+    polygon = np.int64(plane.ahead[edge])
+    if polygon < 0 or (plane.exits[polygon] < 2 and not _is_goal(goals, polygon)):
+        return used
+    if used == pool.parent.size:
+        return -1
+    if plane.rough[polygon]:
+        # It is not convex: a ray could come back to it again and again.
+        before = parent
+        while before >= 0 and pool.root[before] == root:
+            if pool.polygon[before] == polygon:
+                return used
+            before = np.int64(pool.parent[before])
+    return _put(
+        pool, used, parent, polygon, np.int64(plane.twins[edge]), root, x, y, total, left, lx, ly, right, rx, ry,
+        left_x, left_y, right_x, right_y, flags,
+    )  # fmt: skip
+
+
 @inline
-def _add_all(plane, pool, used, goal, parent, polygon, skip, root, x, y, total):
-    """Search nodes for all edges of a polygon whose every point the root sees, but for edge `skip`."""
-    first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
-    for edge in range(first, last):
-        if edge == skip:
+def _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, corner):
+    """Go on around a root that is a corner of the piece behind `edge`: it sees all of that piece."""
+    if plane.ahead[edge] < 0 or roots.taken[3 * corner + _AROUND] == roots.shorter[root]:
+        return used
+    roots.taken[3 * corner + _AROUND] = roots.shorter[root]
+    return _add(plane, pool, used, goals, parent, edge, root, x, y, total, _NONE, x, y, _NONE, x, y, x, y, x, y, OPEN)
+
+
+@helper
+def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, y, total, corner):
+    """Turn at the near end of an edge that is seen edge-on, into what lies behind it."""
+    if plane.ahead[edge] < 0 or plane.turns[near] == 0:
+        return used
+    nx, ny = plane.vertices[near, 0], plane.vertices[near, 1]
+    further = total + length(nx - x, ny - y)
+    if not _arrives(roots, clock, near, further, corner, _AROUND):
+        return used
+    if parent >= 0 and pool.root[parent] != root:
+        # The path has only just turned at the root: nobody knows yet.
+        if used == pool.parent.size:
+            return -1
+        polygon = np.int64(pool.polygon[parent])
+        used = _put(pool, used, parent, polygon, _NONE, root, x, y, total, _NONE, x, y, _NONE, x, y, x, y, x, y, PASSED)
+        parent = used - 1
+    return _add(
+        plane, pool, used, goals, parent, edge, near, nx, ny, further, _NONE, nx, ny, _NONE, nx, ny, nx, ny, nx, ny,
+        OPEN,
+    )  # fmt: skip
+
+
+@inline
+def _following(plane, polygon, edge):
+    return edge + 1 if edge + 1 < plane.offsets[polygon + 1] else plane.offsets[polygon]
+
+
+@helper
+def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, total):
+    """Search node for an edge of a piece that a root in it sees from end to end."""
+    beyond = np.int64(plane.ahead[edge])
+    if beyond < 0:
+        return used
+    a, b = np.int64(plane.corners[edge]), np.int64(plane.corners[_following(plane, polygon, edge)])
+    twin = np.int64(plane.twins[edge])
+    if a == root:
+        return _around(
+            plane, pool, used, goals, roots, parent, edge, root, x, y, total, _following(plane, beyond, twin)
+        )
+    if b == root:
+        return _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, twin)
+    ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
+    if turn_of(ax, ay, bx, by, x, y) > 0:
+        return _add(
+            plane, pool, used, goals, parent, edge, root, x, y, total, b, bx, by, a, ax, ay, bx, by, ax, ay, _PLAIN
+        )
+    # On its line: between the ends of the edge the piece beyond holds the root too, and is looked at on its own.
+    ux, uy = bx - ax, by - ay
+    if (x - ax) * ux + (y - ay) * uy < 0.0:
+        corner = _following(plane, beyond, twin)
+        return _along(plane, pool, used, goals, roots, clock, parent, edge, root, a, x, y, total, corner)
+    if (x - bx) * ux + (y - by) * uy > 0.0:
+        return _along(plane, pool, used, goals, roots, clock, parent, edge, root, b, x, y, total, twin)
+    return used
+
+
+@inline
+def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root, x, y, total):
+    """Search nodes for what a point of a piece sees that is no corner to turn at: the start, a link's end.
+
+    A point on a border is in several pieces, `places`: they are all begun with, so none leads to another one.
+    """
+    if _is_goal(goals, polygon):
+        if used == pool.parent.size:
+            return -1
+        flags = FINAL | OPEN
+        used = _put(pool, used, parent, polygon, _NONE, root, x, y, total, _NONE, x, y, _NONE, x, y, x, y, x, y, flags)
+    for edge in range(plane.offsets[polygon], plane.offsets[polygon + 1]):
+        if plane.ahead[edge] < 0 or _is_goal(places, plane.ahead[edge]):
             continue
-        a, b = plane.corners[edge], plane.corners[edge + 1 if edge + 1 < last else first]
-        ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
-        used = _add(plane, pool, used, goal, parent, edge, root, x, y, total, bx, by, b, ax, ay, a)
+        used = _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, total)
         if used < 0:
             return used
     return used
 
 
 @inline
-def _add_around(plane, pool, used, goal, parent, polygon, root, x, y, total, around):
-    """Search nodes for what lies around a point of a polygon that is no corner to turn at: the start, a link's end.
-
-    A point on an edge or a vertex is in several polygons (`around` is scratch for them). They are all taken at once,
-    since going from one to the next around a vertex would never end.
-    """
-    around[0] = polygon
-    count, at = 1, 0
-    while at < count:
-        here = around[at]
-        at += 1
-        if here == goal:
-            if used == pool.parent.size:
-                return -1
-            used = _put(pool, used, parent, goal, -1, root, -1, -1, x, y, x, y, x, y, total)
-            pool.final[used - 1] = 1
-        first, last = plane.offsets[here], plane.offsets[here + 1]
-        for edge in range(first, last):
-            a, b = plane.corners[edge], plane.corners[edge + 1 if edge + 1 < last else first]
-            ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
-            if touches(bx, by, ax, ay, x, y) != 1:
-                used = _add(plane, pool, used, goal, parent, edge, root, x, y, total, bx, by, b, ax, ay, a)
-                if used < 0:
-                    return used
-                continue
-            ahead = plane.ahead[edge]
-            known = ahead < 0
-            for k in range(count):
-                known |= around[k] == ahead
-            if not known:
-                if count == around.size:
-                    return -1
-                around[count] = ahead
-                count += 1
-    return used
-
-
-@inline
-def _expand(plane, pool, used, goal, roots, clock, node, around):
+def _expand(plane, pool, used, goals, roots, clock, node):
     """Add the successors of a search node to the pool; returns the pool's new use, -1 when it is full."""
-    where = pool.where[node]
+    where, flags = pool.where[node], np.int64(pool.flags[node])
     lx, ly, rx, ry, x, y, total = where[0], where[1], where[2], where[3], where[4], where[5], where[6]
-    left, right, root = pool.ends[node, 0], pool.ends[node, 1], pool.root[node]
-    polygon, entry = pool.polygon[node], pool.edge[node]
-    if entry < 0:  # after a link: the root is a point of the polygon
-        return _add_around(plane, pool, used, goal, node, polygon, root, x, y, total, around)
-    touch = touches(lx, ly, rx, ry, x, y)
-    if touch > 0:
-        if touch == 1:
-            # The root is the corner that the path turned at, or the start, around which everything was added at once.
-            if root < 0 or root >= len(plane.vertices):
-                return used
-            return _add_all(plane, pool, used, goal, node, polygon, entry, root, x, y, total)
-        near, nx, ny = (left, lx, ly) if touch == 2 else (right, rx, ry)
-        if near >= 0 and plane.turns[near]:
-            further = total + length(nx - x, ny - y)
-            if _improves(roots, clock, near, further):
-                return _add_all(plane, pool, used, goal, node, polygon, entry, near, nx, ny, further)
-        return used
-    turn_left = left >= 0 and plane.turns[left] != 0
-    by_left = total + length(lx - x, ly - y)
-    if turn_left:
-        turn_left = _improves(roots, clock, left, by_left)
-    turn_right = right >= 0 and plane.turns[right] != 0
-    by_right = total + length(rx - x, ry - y)
-    if turn_right:
-        turn_right = _improves(roots, clock, right, by_right)
+    left_x, left_y, right_x, right_y = where[7], where[8], where[9], where[10]
+    left, right, root = np.int64(pool.ends[node, 0]), np.int64(pool.ends[node, 1]), np.int64(pool.root[node])
+    polygon, entry = np.int64(pool.polygon[node]), np.int64(pool.edge[node])
+    if entry < 0:  # after a link: the root is a point of the piece
+        return _begin(plane, pool, used, goals, roots, clock, node, goals[:0], polygon, root, x, y, total)
     first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
-    # Around the polygon, from the right end of the entry to its left end.
     edge = entry + 1 if entry + 1 < last else first
-    a = plane.corners[edge]
+    if flags & OPEN:
+        while edge != entry:
+            used = _see(plane, pool, used, goals, roots, clock, node, polygon, edge, root, x, y, total)
+            if used < 0:
+                return used
+            edge = edge + 1 if edge + 1 < last else first
+        return used
+    left_behind, right_behind = flags & LEFT_BEHIND, flags & RIGHT_BEHIND
+    turn_left, by_left = False, 0.0
+    if left >= 0 and plane.turns[left] != 0:
+        by_left = total + length(lx - x, ly - y)
+        turn_left = _arrives(roots, clock, left, by_left, entry, _LEFT)
+    turn_right, by_right = False, 0.0
+    if right >= 0 and plane.turns[right] != 0:
+        by_right = total + length(rx - x, ry - y)
+        turn_right = _arrives(roots, clock, right, by_right, edge, _RIGHT)
+    # Around the piece, from the right end of the entry to its left end.
+    a = np.int64(plane.corners[edge])
     ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
-    right_a = 0.0 if a == right else seen_from(x, y, rx, ry, ax, ay)
-    left_a = 0.0 if a == left else seen_from(x, y, lx, ly, ax, ay)
+    # Convex: first come corners to the right of the view, then those in it, then those to the left of it, so a side
+    # that follows is not asked for. The ends of the entry are on the rims, or outside where a rim cuts the entry.
+    right_a, left_a = 0 if right >= 0 else -1, -1
     while edge != entry:
         after = edge + 1 if edge + 1 < last else first
-        b = plane.corners[after]
+        b = np.int64(plane.corners[after])
         bx, by = plane.vertices[b, 0], plane.vertices[b, 1]
-        right_b = 0.0 if b == right else seen_from(x, y, rx, ry, bx, by)
-        left_b = 0.0 if b == left else seen_from(x, y, lx, ly, bx, by)
-        if plane.ahead[edge] >= 0:
-            # Where the edge of the view cuts this edge, if it does so inside it.
-            cut_rx, cut_ry, cut_lx, cut_ly = ax, ay, bx, by
-            if right_a < 0.0 < right_b:
-                t = right_a / (right_a - right_b)
-                cut_rx, cut_ry = ax + t * (bx - ax), ay + t * (by - ay)
-            if left_a < 0.0 < left_b:
-                t = left_a / (left_a - left_b)
-                cut_lx, cut_ly = ax + t * (bx - ax), ay + t * (by - ay)
-            if turn_right and (right_a < 0.0 or right_b < 0.0):
-                inside = right_b > 0.0
-                sx, sy, s = (cut_rx, cut_ry, np.int32(-1)) if inside else (bx, by, b)
-                used = _add(plane, pool, used, goal, node, edge, right, rx, ry, by_right, sx, sy, s, ax, ay, a)
-                if used < 0:
-                    return used
-            # An edge along the rim of the view is seen too, edge on: the path may turn at its near end.
-            along = (left_a == 0.0 and left_b == 0.0) or (right_a == 0.0 and right_b == 0.0)
-            if along or (right_b > 0.0 and left_a < 0.0):
-                start, end = a, b
-                if right_a < 0.0:
-                    start = np.int32(-1)
-                if left_b > 0.0:
-                    end = np.int32(-1)
-                used = _add(
-                    plane, pool, used, goal, node, edge, root, x, y, total, cut_lx, cut_ly, end, cut_rx, cut_ry, start
-                )
-                if used < 0:
-                    return used
-            if turn_left and (left_a > 0.0 or left_b > 0.0):
-                inside = left_a < 0.0
-                sx, sy, s = (cut_lx, cut_ly, np.int32(-1)) if inside else (ax, ay, a)
-                used = _add(plane, pool, used, goal, node, edge, left, lx, ly, by_left, bx, by, b, sx, sy, s)
-                if used < 0:
-                    return used
+        right_b, left_b = 1, -1
+        if after == entry:
+            left_b = 0 if left >= 0 else 1
+        else:
+            if right_a <= 0:
+                right_b = side(x, y, right_x, right_y, right_behind, bx, by)
+            if left_a > 0:
+                left_b = 1
+            elif right_b > 0:
+                left_b = side(x, y, left_x, left_y, left_behind, bx, by)
+        beyond = np.int64(plane.ahead[edge])
+        if beyond >= 0:
+            # An edge along the rim of the view is seen too, edge-on: the path may turn at its near end.
+            if right_a == 0 and right_b == 0:
+                corner = _following(plane, beyond, np.int64(plane.twins[edge]))
+                used = _along(plane, pool, used, goals, roots, clock, node, edge, root, a, x, y, total, corner)
+            elif left_a == 0 and left_b == 0:
+                corner = np.int64(plane.twins[edge])
+                used = _along(plane, pool, used, goals, roots, clock, node, edge, root, b, x, y, total, corner)
+            else:
+                if turn_right and right_a <= 0:
+                    if right_b <= 0:
+                        used = _see(
+                            plane, pool, used, goals, roots, clock, node, polygon, edge, right, rx, ry, by_right
+                        )
+                    elif right_a < 0:
+                        sx, sy = cut(ax, ay, bx, by, x, y, rx, ry)
+                        used = _add(
+                            plane, pool, used, goals, node, edge, right, rx, ry, by_right, _NONE, sx, sy, a, ax, ay,
+                            x, y, ax, ay, LEFT_BEHIND,
+                        )  # fmt: skip
+                    if used < 0:
+                        return used
+                if right_b > 0 and left_a < 0:
+                    start, sx, sy, start_x, start_y = a, ax, ay, ax, ay
+                    end, ex, ey, end_x, end_y = b, bx, by, bx, by
+                    seen = _PLAIN
+                    if right_a < 0:
+                        start, start_x, start_y = _NONE, right_x, right_y
+                        sx, sy = cut(ax, ay, bx, by, x, y, right_x, right_y)
+                        seen |= right_behind
+                    if left_b > 0:
+                        end, end_x, end_y = _NONE, left_x, left_y
+                        ex, ey = cut(ax, ay, bx, by, x, y, left_x, left_y)
+                        seen |= left_behind
+                    used = _add(
+                        plane, pool, used, goals, node, edge, root, x, y, total, end, ex, ey, start, sx, sy,
+                        end_x, end_y, start_x, start_y, seen,
+                    )  # fmt: skip
+                    if used < 0:
+                        return used
+                if turn_left and left_b >= 0:
+                    if left_a >= 0:
+                        used = _see(plane, pool, used, goals, roots, clock, node, polygon, edge, left, lx, ly, by_left)
+                    elif left_b > 0:
+                        sx, sy = cut(ax, ay, bx, by, x, y, lx, ly)
+                        used = _add(
+                            plane, pool, used, goals, node, edge, left, lx, ly, by_left, b, bx, by, _NONE, sx, sy,
+                            bx, by, x, y, RIGHT_BEHIND,
+                        )  # fmt: skip
+            if used < 0:
+                return used
         edge, a, ax, ay, right_a, left_a = after, b, bx, by, right_b, left_b
     return used
 
 
 @inline
-def _take_links(plane, links, pool, used, roots, clock, node, polygon, x, y, total):
-    """Add a search node for each link that starts in a polygon; `node` -1 stands for the start at (x, y)."""
-    vertices = len(plane.vertices)
+def _take_links(links, vertices, pool, used, roots, clock, node, polygon, x, y, total):
+    """Add a search node for each link that starts in a piece; `node` -1 stands for the start at (x, y)."""
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
         start_x, start_y = links.starts[link, 0], links.starts[link, 1]
         if node < 0:
             further = length(start_x - x, start_y - y)
         else:
-            further = total + bend(pool.where[node], start_x, start_y)[1]
+            further = total + reach(pool.where[node], np.int64(pool.flags[node]), start_x, start_y)[1]
         further += links.costs[link]
         known = roots.stamp[vertices + link] == clock
         # Strictly better only: over links that cost nothing equal ways would follow each other for ever.
@@ -242,82 +348,103 @@ def _take_links(plane, links, pool, used, roots, clock, node, polygon, x, y, tot
         if used == pool.parent.size:
             return -1
         ex, ey = links.ends[link, 0], links.ends[link, 1]
-        used = _put(pool, used, node, links.targets[link], -1, vertices + link, -1, -1, ex, ey, ex, ey, ex, ey, further)
+        used = _put(
+            pool, used, node, np.int64(links.targets[link]), _NONE, vertices + link, ex, ey, further, _NONE, ex, ey,
+            _NONE, ex, ey, ex, ey, ex, ey, OPEN,
+        )  # fmt: skip
     return used
 
 
 @kernel
-def search_intervals(plane, links, pool, heap, roots, start, x, y, goal, goal_x, goal_y, scale, budget):
-    """Shortest path between points of two polygons; `scale` makes the straight distance a lower bound (links: below 1).
+def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_x, goal_y, scale, budget):
+    """Shortest path between two points; `scale` makes the straight distance a lower bound (links: below 1).
+
+    `starts` and `goals`, int32, are the open pieces that the points are in: several where a point is on a border.
+    `links` are those of pieces.
 
     Returns (status, last search node or -1, cost, expanded search nodes). With POOL_FULL nothing is lost but time: the
     caller asks again with a larger pool.
     """
     clock = roots.clock[0] + 1
     roots.clock[0] = clock
-    around = heap.around
+    vertices = len(plane.vertices)
     linked = links.costs.size > 0
-    used = _add_around(plane, pool, 0, goal, -1, start, -1, x, y, 0.0, around)
-    if used >= 0:
-        used = _take_links(plane, links, pool, used, roots, clock, -1, start, x, y, 0.0)
-    if used < 0:
-        return POOL_FULL, -1, np.inf, 0
+    used = np.int64(0)
+    for place in starts:
+        start = np.int64(place)
+        used = _begin(plane, pool, used, goals, roots, clock, _NONE, starts, start, _NONE, x, y, 0.0)
+        if used >= 0 and linked:
+            used = _take_links(links, vertices, pool, used, roots, clock, _NONE, start, x, y, 0.0)
+        if used < 0:
+            return POOL_FULL, -1, np.inf, 0
     size = 0
     fresh = 0
     expanded = 0
     while True:
         for node in range(fresh, used):
-            if pool.polygon[node] == goal and not linked:
-                pool.final[node] = 1
-            ahead = bend(pool.where[node], goal_x, goal_y)[1]
-            key = pool.where[node, 6] + (ahead if pool.final[node] else scale * ahead)
-            sift_up(heap, size, key, np.int32(node))
+            flags = np.int64(pool.flags[node])
+            if flags & PASSED:
+                continue
+            if not linked and _is_goal(goals, pool.polygon[node]):
+                flags |= FINAL
+                pool.flags[node] = flags
+            if flags & FINAL:
+                ahead = reach(pool.where[node], flags, goal_x, goal_y)[1]
+            else:
+                left, right = _NONE, _NONE
+                edge = pool.edge[node]
+                if edge >= 0 and flags & OPEN == 0:
+                    left, right = np.int64(plane.corners[edge]), np.int64(plane.corners[plane.twins[edge]])
+                ahead = scale * at_least(pool.where[node], plane.vertices, left, right, goal_x, goal_y)
+            sift_up(heap, size, pool.where[node, 6] + ahead, np.int32(node))
             size += 1
         if size == 0:
             return UNREACHABLE, -1, np.inf, expanded
-        node = heap.nodes[0]
+        node = np.int64(heap.nodes[0])
         size = drop_top(heap, size)
         fresh = used
         while True:
             total = pool.where[node, 6]
-            if pool.final[node]:
-                return FOUND, node, total + bend(pool.where[node], goal_x, goal_y)[1], expanded
+            flags = np.int64(pool.flags[node])
+            if flags & FINAL:
+                return FOUND, node, total + reach(pool.where[node], flags, goal_x, goal_y)[1], expanded
             if expanded >= budget:
                 return BUDGET_EXHAUSTED, -1, np.inf, expanded
-            root = pool.root[node]
+            root = np.int64(pool.root[node])
             if root >= 0 and total > roots.cost[root] * (1.0 + _SAME):
                 fresh = used
                 break
             expanded += 1
             fresh = used
-            used = _expand(plane, pool, used, goal, roots, clock, node, around)
-            if used >= 0:
-                used = _take_links(plane, links, pool, used, roots, clock, node, pool.polygon[node], 0.0, 0.0, total)
-            if used == pool.parent.size:
-                return POOL_FULL, -1, np.inf, expanded
-            if used >= 0 and pool.polygon[node] == goal and pool.edge[node] >= 0:
-                # With links there may be a shorter way than straight on, so both are tried.
-                row, both = pool.where[node], pool.ends[node]
-                used = _put(
-                    pool, used, pool.parent[node], goal, pool.edge[node], root, both[0], both[1],
-                    row[0], row[1], row[2], row[3], row[4], row[5], total,
-                )  # fmt: skip
-                pool.final[used - 1] = 1
+            used = _expand(plane, pool, used, goals, roots, clock, node)
+            if used >= 0 and linked:
+                polygon = np.int64(pool.polygon[node])
+                used = _take_links(links, vertices, pool, used, roots, clock, node, polygon, 0.0, 0.0, total)
+                if used == pool.parent.size:
+                    return POOL_FULL, -1, np.inf, expanded
+                if used >= 0 and pool.edge[node] >= 0 and _is_goal(goals, polygon):
+                    # There may be a shorter way than straight on, so both are tried.
+                    row, both = pool.where[node], pool.ends[node]
+                    used = _put(
+                        pool, used, np.int64(pool.parent[node]), polygon, np.int64(pool.edge[node]), root, row[4],
+                        row[5], total, np.int64(both[0]), row[0], row[1], np.int64(both[1]), row[2], row[3], row[7],
+                        row[8], row[9], row[10], flags | FINAL,
+                    )  # fmt: skip
             if used < 0:
                 return POOL_FULL, -1, np.inf, expanded
             # A single successor needs no heap, unless its exact length has to be compared.
-            if used != fresh + 1 or pool.polygon[fresh] == goal:
+            if used != fresh + 1 or _is_goal(goals, pool.polygon[fresh]) or pool.flags[fresh] & PASSED:
                 break
             node = fresh
 
 
 @kernel
-def unwind(plane, links, pool, end, start, goal_x, goal_y, corners, polygons):
-    """The corners and polygons of a found path; returns how many of each (counted on where the arrays are too small).
+def unwind(plane, links, pool, end, goal_x, goal_y, corners, polygons):
+    """The corners and pieces of a found path; returns how many of each (counted on where the arrays are too small).
 
     Corners are written back to front, without start and goal: a vertex; -1 - 2 * node for the left end of a search
     node's interval, -2 - 2 * node for the right one, where the path bends at a point that is no vertex; n + link for a
-    link (from its start to its end). Polygons are written back to front too.
+    link (from its start to its end). Pieces are written back to front too.
     """
     vertices = len(plane.vertices)
     count, passed = 0, 0
@@ -329,16 +456,15 @@ def unwind(plane, links, pool, end, start, goal_x, goal_y, corners, polygons):
             polygons[passed] = pool.polygon[node]
         passed += 1
         if entering:
-            around, _ = bend(pool.where[node], to_x, to_y)
-            if around > 0 and pool.edge[node] >= 0:
+            around, _ = reach(pool.where[node], np.int64(pool.flags[node]), to_x, to_y)
+            if around > 0:
                 vertex = pool.ends[node, around - 1]
                 if count < corners.size:
                     corners[count] = vertex if vertex >= 0 else -around - 2 * node
                 count += 1
             entering = False
-        root = pool.root[node]
-        parent = pool.parent[node]
-        before = pool.root[parent] if parent >= 0 else -1
+        root, parent = np.int64(pool.root[node]), np.int64(pool.parent[node])
+        before = np.int64(pool.root[parent]) if parent >= 0 else _NONE
         if root >= 0 and root != before:
             if count < corners.size:
                 corners[count] = root
@@ -347,8 +473,23 @@ def unwind(plane, links, pool, end, start, goal_x, goal_y, corners, polygons):
                 # The way to the link's start was seen from the parent's root.
                 to_x, to_y = links.starts[root - vertices, 0], links.starts[root - vertices, 1]
                 entering = True
+        if parent < 0:
+            # The piece that the start is in: where the first edge was seen from, or where the first link starts.
+            behind = _NONE
+            if pool.edge[node] >= 0:
+                behind = np.int64(plane.ahead[pool.edge[node]])
+            elif root >= vertices:
+                low, high = 0, links.offsets.size - 1
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    if links.offsets[middle] <= root - vertices:
+                        low = middle
+                    else:
+                        high = middle
+                behind = np.int64(low)
+            if behind >= 0:
+                if passed < polygons.size:
+                    polygons[passed] = behind
+                passed += 1
         node = parent
-    if passed < polygons.size:
-        polygons[passed] = start
-    passed += 1
     return count, passed

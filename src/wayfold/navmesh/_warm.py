@@ -24,6 +24,9 @@ def warm() -> None:
     zone = ([(1, 1), (2, 1), (2, 2)], 0.0, 1.0, 2)
     navmesh.rebuild([(1, 1, 0), (2, 2, 1)], mesh, zones=[zone], workers=1)
     navmesh.path(start, goal, optimal=False)
+    # A polygon that is dented by a rounding error.
+    dented = NavMesh.from_polygons([(0, 0), (1, 1e-18), (2, 0), (1, 2)], [[0, 1, 2, 3]])
+    dented.raycast((1, 0.5), (1, 1))
     whole = navmesh._now
     bent = np.array([start, (1.6, 1.5, 0.0), goal])
     straightened(whole, whole.state.rates(None), Path(Status.FOUND, bent, cost=1.0))

@@ -54,12 +54,12 @@ class Built:
 def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: Keep) -> tuple[Built, Layout]:
     """The mesh of all tiles, without islands that are too small or not to be kept."""
     joined = join_tiles(concatenate(rows), grid.columns, grid.rows, grid)
-    whole = Layout(joined.ground, joined.kinds)
+    whole = Layout(joined.ground, joined.kinds, grid.local_frame)
     islets = find_islets(joined, whole.areas)
     components = islets.components
     kept = stay(components, islets, settings, keep, whole)[components]
     chosen = joined.without(kept[islets.islet])
-    layout = whole if chosen is joined else Layout(chosen.ground, chosen.kinds)
+    layout = whole if chosen is joined else Layout(chosen.ground, chosen.kinds, grid.local_frame)
     return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), layout
 
 
@@ -177,7 +177,7 @@ def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tu
     if around.columns * around.rows == grid.count:
         return None
     joined = join_tiles(inside(rows, around), around.columns, around.rows, grid)
-    part = Layout(joined.ground, joined.kinds)
+    part = Layout(joined.ground, joined.kinds, grid.local_frame)
     fresh = find_islets(joined, part.areas)
     islets = built.islets.spliced(Splice(built.islets.bounds, fresh.bounds, changed, around, grid.columns), fresh)
     components = islets.components

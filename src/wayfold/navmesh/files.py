@@ -161,7 +161,7 @@ def _rows(array: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[NDArray[
 
 def _format_obj(state: State) -> str:
     ground = state.ground
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in ground.vertices.tolist()]
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in state.frame.world(ground.vertices).tolist()]
     lines += ["f " + " ".join(map(str, (row + 1).tolist())) for row in _rows(ground.corners, ground.offsets)]
     return "\n".join(lines) + "\n"
 
@@ -169,13 +169,14 @@ def _format_obj(state: State) -> str:
 def _format_mesh(state: State, version: int) -> str:
     ground = state.ground
     count = state.num_polygons
+    vertices = state.frame.world(ground.vertices).tolist()
     lines = ["mesh", str(version), f"{len(ground.vertices)} {count}"]
     if version == 2:
         around = _around(state)
-        for (x, y, _), ring in zip(ground.vertices.tolist(), around, strict=True):
+        for (x, y, _), ring in zip(vertices, around, strict=True):
             lines.append(f"{x!r} {y!r} {len(ring)} {' '.join(map(str, ring))}")
     else:
-        lines += [f"{x!r} {y!r}" for x, y, _ in ground.vertices.tolist()]
+        lines += [f"{x!r} {y!r}" for x, y, _ in vertices]
     base = version - 2
     for row, beyond in zip(
         _rows(ground.corners, ground.offsets), _rows(ground.neighbours, ground.offsets), strict=True

@@ -85,8 +85,9 @@ def stay(
         return np.asarray(large)
     found = np.empty(len(keep), np.int32)
     _ground_kernels.locate(
-        mesh.ground, mesh.cells, keep, 1.0, np.inf, False, 0, len(keep), found, np.empty((len(keep), 3))
-    )
+        mesh.ground, mesh.cells, np.empty(0, np.uint8), mesh.frame.local(keep), mesh.near, 1.0, np.inf, False, 0,
+        len(keep), found, np.empty((len(keep), 3)),
+    )  # fmt: skip
     if (found < 0).any():
         seed = keep[int(np.argmax(found < 0))]
         raise OffMapError(

@@ -84,6 +84,8 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     points = np.empty((len(flat.surface), 3))
     points[:, :2] = np.array(origin[:2]) + flat.surface * (0.5 * grid.cell_size)
     points[:, 2] = origin[2] + flat.surface_heights
+    frame = grid.local_frame
+    vertices, points = frame.local(vertices), frame.local(points)
     starts = np.cumsum(flat.polygons[:, 1]) - flat.polygons[:, 1]
     triangles = flat.triangles + np.repeat(starts, flat.polygons[:, 2])[:, None]
     ground = Ground(

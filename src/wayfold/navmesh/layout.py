@@ -6,6 +6,7 @@ Each part is made on first use. A rebuild hands on the parts that the old mesh h
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,21 @@ from wayfold.navmesh._plane_kernels import Plane
 
 _MOST_CELLS = 1 << 22
 ALL_OPEN = np.zeros(256, np.uint8)
+_LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
+
+
+class Pieces(NamedTuple):
+    """The polygons of a mesh, and behind them the convex pieces of those that are dented; see `_plane_kernels`."""
+
+    offsets: NDArray[np.int64]
+    corners: NDArray[np.int32]
+    ahead: NDArray[np.int32]
+    twins: NDArray[np.int32]
+    rough: NDArray[np.uint8]
+    owners: NDArray[np.int32]
+    firsts: NDArray[np.int32]
+    lasts: NDArray[np.int32]
+    sources: NDArray[np.int32]
 
 
 class Layout:
@@ -30,10 +46,13 @@ class Layout:
         Vertices, polygons, neighbours and surfaces.
     kinds : (p,) uint8 array
         Kind of area of each polygon.
+    frame : Frame, optional
+        Where the mesh lies, whose vertices are relative to it; around 0 by default.
     """
 
-    def __init__(self, ground: Ground, kinds: NDArray[np.uint8]) -> None:
+    def __init__(self, ground: Ground, kinds: NDArray[np.uint8], frame: Frame | None = None) -> None:
         self.ground = ground
+        self.frame = Frame((0.0, 0.0, 0.0), Frame.of(ground.vertices).extent) if frame is None else frame
         self.kinds = kinds
         self._planes: dict[bytes, Plane] = {}
         self.kept: NDArray[np.int32] | None = None
@@ -44,10 +63,10 @@ class Layout:
         """Number of polygons."""
         return len(self.ground.offsets) - 1
 
-    @cached_property
-    def frame(self) -> Frame:
-        """Where the mesh lies and how large it is."""
-        return Frame.of(self.ground.vertices)
+    @property
+    def near(self) -> float:
+        """Metres by which a point that is meant to be on a border may lie beside it."""
+        return near_of(self.frame)
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
@@ -126,37 +145,100 @@ class Layout:
     @cached_property
     def turns(self) -> NDArray[np.uint8]:
         """1 for each vertex where a shortest path may turn."""
-        return self._turns(self.ground.neighbours)
+        return self._turns(self.ground.neighbours, np.zeros(self.num_polygons, np.uint8))
 
-    def _turns(self, ahead: NDArray[np.int32]) -> NDArray[np.uint8]:
+    def _turns(self, ahead: NDArray[np.int32], shut: NDArray[np.uint8]) -> NDArray[np.uint8]:
         ground = self.ground
         count = len(ground.vertices)
         turns = np.empty(count, np.uint8)
         _plane_kernels.turning_points(
-            ground.vertices, ground.offsets, ground.corners, ahead, 0, self.num_polygons,
-            np.zeros(count), np.zeros(count, np.uint8), turns,
+            ground.vertices, ground.offsets, ground.corners, ahead, shut, 0, self.num_polygons,
+            np.zeros(count), np.zeros((count, 3), np.int32), turns,
         )  # fmt: skip
         return turns
 
     @cached_property
-    def exits(self) -> NDArray[np.int32]:
-        """Number of edges of each polygon with something beyond."""
-        return np.diff(self.portals.rows).astype(np.int32)
+    def dented(self) -> NDArray[np.uint8]:
+        """1 for each polygon that is not convex to the last bit."""
+        ground, dented = self.ground, np.empty(self.num_polygons, np.uint8)
+        _plane_kernels.find_dents(ground.vertices, ground.offsets, ground.corners, 0, self.num_polygons, dented)
+        return dented
+
+    @cached_property
+    def pieces(self) -> Pieces:
+        """The mesh with its dented polygons cut into convex pieces."""
+        ground, count, edges = self.ground, self.num_polygons, len(self.ground.corners)
+        numbers, every = np.arange(count, dtype=np.int32), np.arange(edges, dtype=np.int32)
+        dented = np.flatnonzero(self.dented).astype(np.int32)
+        if not len(dented):
+            return Pieces(
+                ground.offsets, ground.corners, ground.neighbours, self.twins, np.zeros(count, np.uint8), numbers,
+                numbers, numbers + np.int32(1), every,
+            )  # fmt: skip
+        corners = int(np.diff(ground.offsets)[dented].sum())
+        sizes, rough, owners = np.empty(corners, np.int64), np.empty(corners, np.uint8), np.empty(corners, np.int32)
+        places, sources, twins = (np.empty(4 * corners, np.int32) for _ in range(3))
+        more, used = _plane_kernels.cut_polygons(
+            ground.vertices, ground.offsets, ground.corners, dented, np.empty(4 * corners, np.int32),
+            np.empty(corners, np.int64), places, sizes, rough, owners, sources, twins,
+        )  # fmt: skip
+        sizes, owners, sources, twins = sizes[:more], owners[:more], sources[:used], twins[:used]
+        piece = np.repeat(np.arange(count, count + more, dtype=np.int32), sizes)
+        # Where each edge of the mesh is now, and in which piece.
+        outer = sources >= 0
+        moved, within = every.copy(), self.owners.copy()
+        moved[sources[outer]] = edges + np.flatnonzero(outer)
+        within[sources[outer]] = piece[outer]
+        source = np.concatenate([every, sources])
+        twin = self.twins[source]
+        twin = np.where((source >= 0) & (twin >= 0), moved[twin], -1)
+        ahead = np.where((source >= 0) & (self.twins[source] >= 0), within[self.twins[source]], -1)
+        inner = edges + np.flatnonzero(~outer)
+        twin[inner] = edges + twins[~outer]
+        ahead[inner] = np.append(piece, -1)[twins[~outer]]
+        start = ground.corners[ground.offsets[np.repeat(owners, sizes)] + places[:used]]
+        firsts, lasts = numbers.copy(), numbers + np.int32(1)
+        firsts[dented] = count + np.searchsorted(owners, dented)
+        lasts[dented] = count + np.searchsorted(owners, dented, side="right")
+        return Pieces(
+            np.concatenate([ground.offsets, ground.offsets[-1] + np.cumsum(sizes)]),
+            np.concatenate([ground.corners, start]).astype(np.int32),
+            ahead.astype(np.int32),
+            twin.astype(np.int32),
+            np.concatenate([np.zeros(count, np.uint8), rough[:more]]),
+            np.concatenate([numbers, owners]),
+            firsts,
+            lasts,
+            source.astype(np.int32),
+        )
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
         key = closed.tobytes()
         plane = self._planes.get(key)
         if plane is None:
-            ground, ahead, turns, exits = self.ground, self.ground.neighbours, self.turns, self.exits
+            pieces, turns, ahead = self.pieces, self.turns, self.pieces.ahead
             if closed.any():
-                shut = closed[self.kinds] != 0
-                ahead = np.where((ahead >= 0) & ~shut[ahead], ahead, -1).astype(np.int32)
-                turns = self._turns(ahead)
-                exits = np.add.reduceat(ahead >= 0, ground.offsets[:-1], dtype=np.int32)
-            plane = Plane(ground.vertices, ground.offsets, ground.corners, ahead, self.twins, turns, exits)
+                shut = (closed[self.kinds] != 0).astype(np.uint8)
+                ground = self.ground
+                beyond = np.where((ground.neighbours >= 0) & (shut[ground.neighbours] == 0), ground.neighbours, -1)
+                turns = self._turns(beyond.astype(np.int32), shut)
+                ahead = np.where((ahead >= 0) & (shut[pieces.owners[ahead]] == 0), ahead, -1).astype(np.int32)
+            exits = np.add.reduceat(ahead >= 0, pieces.offsets[:-1], dtype=np.int32)
+            plane = Plane(
+                self.ground.vertices, pieces.offsets, pieces.corners, ahead, pieces.twins, turns, exits, pieces.rough,
+                pieces.owners, pieces.firsts, pieces.lasts, pieces.sources,
+            )  # fmt: skip
             self._planes[key] = plane
         return plane
+
+
+def near_of(frame: Frame) -> float:
+    """Metres by which a point that is meant to be on a border may lie beside it.
+
+    The rounding of computed points, and the last digits of points as they are given, which far away are coarser.
+    """
+    return frame.rounding + _LAST_DIGITS * (max(map(abs, frame.origin)) + frame.extent)
 
 
 def join(offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -19,6 +19,7 @@ from wayfold._threads import run_chunks
 from wayfold.agent import Agent
 from wayfold.errors import EditError, FormatError, ParameterError, WayfoldError
 from wayfold.geometry import Mesh
+from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph, searcher
 from wayfold.navmesh import building, polygons, queries
 from wayfold.navmesh._ground_kernels import Ground
@@ -50,7 +51,11 @@ class NavMesh(Places):
     """
 
     def __init__(self, ground: Ground, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
-        self._now = Version(State(Layout(ground, kinds)), None, ())
+        frame = Frame.of(ground.vertices)
+        local = ground._replace(
+            vertices=frame.local(ground.vertices), surface_points=frame.local(ground.surface_points)
+        )
+        self._now = Version(State(Layout(local, kinds, frame)), None, ())
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -135,8 +140,15 @@ class NavMesh(Places):
             workers=workers,
             progress=progress,
         )
-        result = cls(layout.ground, layout.kinds, agent=who)
-        result._now = Version(State(layout), built, ())
+        return cls._of(Version(State(layout), built, ()), who)
+
+    @classmethod
+    def _of(cls, now: Version, agent: Agent | None) -> NavMesh:
+        """A mesh that is what a version says."""
+        result = cls.__new__(cls)
+        result._now = now
+        result._agent = agent
+        result._edit = threading.Lock()
         return result
 
     @classmethod
@@ -184,7 +196,8 @@ class NavMesh(Places):
     @property
     def vertices(self) -> Points:
         """(n, 3) corners of the polygons, metres."""
-        return self._now.state.ground.vertices
+        state = self._now.state
+        return state.frame.world(state.ground.vertices) if any(state.frame.origin) else state.ground.vertices
 
     @property
     def polygons(self) -> list[NDArray[np.int32]]:
@@ -274,28 +287,54 @@ class NavMesh(Places):
         -------
         Path
             `points` are start, corners and goal, on the surface; `nodes` are the polygons on the way; `cost` is the
-            integral of the cost of a metre along the points, seen from above, and what links cost. Goals in another
-            component are answered without search. `lower_bound` is told with `optimal`, None without.
+            integral of the cost of a metre along the points, seen from above, and what links cost. Goals that cannot be
+            reached are answered without search. `lower_bound` is told with `optimal`, None without.
+
+        Notes
+        -----
+        A point on a border belongs to every polygon that touches it, so beside closed ground one is on open ground.
+        Where polygons only touch in a corner nobody gets through.
         """
         now = self._now
         state = now.state
         limit = searcher.check_budget(budget)
         rates = state.rates(costs)
         found, places = self._ends(now, points_of(start, goal), "start", "goal")
-        first, last = int(found[0]), int(found[1])
-        if state.components[first] != state.components[last] or rates.closed[state.kinds[found]].any():
+        starts, goals = state.surround(found, places, rates.closed)
+        ends = queries.open_ends(state, starts, goals, rates)
+        if ends is None:
             return Path(Status.UNREACHABLE)
+        first, last = ends
         if first == last and rates.even and not len(state.links.costs):
-            return queries.same_polygon(first, places[0], places[1], rates.lowest)
-        search = queries.shortest if optimal and rates.even else queries.corridor
-        path = search(state, first, last, places[0], places[1], rates, limit)
-        if optimal and not rates.even:
-            path = cheapest(Query(state, rates, found[:1], found[1:], places[0], places[1]), path, limit)
+            path = queries.same_polygon(first, places[0], places[1], rates.lowest)
+        elif optimal and rates.even:
+            path = queries.shortest(state, starts, goals, places[0], places[1], rates, limit)
+        else:
+            path = queries.corridor(state, first, last, places[0], places[1], rates, limit)
+            if optimal:
+                some, others = state.holding(found, places, rates.closed)
+                path = cheapest(Query(state, rates, some, others, places[0], places[1]), path, limit)
         if rates.even:
             path._smoother = partial(straightened, now, rates)
             if optimal and path.found:
                 path._lower_bound = path.cost
-        return path
+        return queries.placed(state, path)
+
+    def reachable(self, start: ArrayLike, goal: ArrayLike, *, costs: Mapping[int, float] | None = None) -> bool:
+        """Whether there is a path from a start to a goal, without search; links count in their direction only.
+
+        Parameters are those of `path`.
+
+        >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
+        >>> mesh.add_link((1, 0.5), (5, 0), one_way=True)
+        >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
+        (True, False)
+        """
+        now = self._now
+        rates = now.state.rates(costs)
+        found, places = self._ends(now, points_of(start, goal), "start", "goal")
+        starts, goals = now.state.surround(found, places, rates.closed)
+        return queries.open_ends(now.state, starts, goals, rates) is not None
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, (q, 2) or (q, 3) points each, in threads; options as for `path`."""
@@ -329,6 +368,7 @@ class NavMesh(Places):
             now = self._now
             _, places = self._ends(now, points_of(start, end), "start", "end")
             gap = float(np.linalg.norm(places[1] - places[0]))
+            places = now.state.frame.world(places)
             price = gap if cost is None else _check.number(cost, "cost", low=0.0)
             asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
             self._now = linked(Version(now.state, now.built, asked))
@@ -389,11 +429,7 @@ class NavMesh(Places):
 
         Parameters are those of `rebuild`.
         """
-        result = NavMesh.__new__(NavMesh)
-        result._now = self._rebuilt(box, mesh, kinds, zones, workers)
-        result._agent = self._agent
-        result._edit = threading.Lock()
-        return result
+        return self._of(self._rebuilt(box, mesh, kinds, zones, workers), self._agent)
 
     def _rebuilt(
         self, box: ArrayLike, mesh: Mesh, kinds: ArrayLike | None, zones: Sequence[Zone], workers: int | None
@@ -419,6 +455,7 @@ class NavMesh(Places):
         now = self._now
         arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
         arrays["kinds"] = now.state.kinds
+        arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
         arrays["links"] = np.array([[*a, *b, cost, one_way] for a, b, cost, one_way in now.asked]).reshape(-1, 8)
         meta: dict[str, Any] = {}
         if now.built is not None:
@@ -437,7 +474,11 @@ class NavMesh(Places):
                 array.setflags(write=True)  # mapped copy-on-write; Numba compiles again for read-only arrays
             polygons.check_ground(ground, arrays["kinds"])
             built = building.from_archive(arrays, archive.meta) if "grid" in archive.meta else None
-            result = cls(ground, arrays["kinds"], agent=None if built is None else built.agent)
+            frame = _frame(arrays["frame"])
+            result = cls._of(
+                Version(State(Layout(ground, arrays["kinds"], frame)), built, ()),
+                None if built is None else built.agent,
+            )
             asked = tuple((row[:3].copy(), row[3:6].copy(), float(row[6]), bool(row[7])) for row in arrays["links"])
             result._now = linked(Version(result._now.state, built, asked))
         except (KeyError, TypeError, ValueError) as error:
@@ -450,3 +491,10 @@ class NavMesh(Places):
         from wayfold.navmesh import files
 
         files.write(self._now.state, file, version)
+
+
+def _frame(row: NDArray[np.float64]) -> Frame:
+    x, y, z, extent = row.tolist()
+    if not np.isfinite(row).all() or extent < 0:
+        raise ValueError("the frame is not finite")
+    return Frame((x, y, z), extent)

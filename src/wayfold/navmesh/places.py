@@ -13,7 +13,7 @@ from wayfold._threads import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.navmesh import _ground_kernels
 from wayfold.navmesh.building import Built
-from wayfold.navmesh.state import State
+from wayfold.navmesh.state import NO_POLYGONS, State
 
 Points = NDArray[np.float64]
 
@@ -51,7 +51,8 @@ class Places:
         Parameters
         ----------
         points : (q, 3) or (q, 2) array_like, or one point
-            Without heights the lowest-numbered polygon at any height is taken.
+            Without heights the lowest-numbered polygon at any height is taken. A point on a border belongs to every
+            polygon that touches it; paths, rays and links know that, and this is the one with the lowest number.
         tolerance : float, metres, >= 0, optional
             A point beside the mesh belongs to the nearest polygon within this distance. By default the agent's radius
             plus a cell for a built mesh, 0 for polygons from elsewhere.
@@ -70,6 +71,7 @@ class Places:
     def project(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Points:
         """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
         found, places, single = find(self._now, points, tolerance, reach)
+        places = self._now.state.frame.world(places)
         places[found < 0] = np.nan
         return np.asarray(places[0]) if single else places
 
@@ -103,10 +105,12 @@ class Places:
         _ground_kernels.scatter(
             state.ground, np.minimum(chosen, state.num_polygons - 1), random.random((count, 3)), result
         )
-        return result
+        return state.frame.world(result)
 
     def raycast(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> RayHit:
         """Walk straight (seen from above) from one point towards another, over the surface, until a wall.
+
+        Along a border and through a vertex the walk goes on where any side is open.
 
         Parameters
         ----------
@@ -117,18 +121,34 @@ class Places:
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
-        to = _check.point3(target, "target")
-        polygon, place = int(found[0]), places[0]
-        closed = state.rates(costs).closed
-        part, last, edge = _ground_kernels.walk(
-            state.ground, closed, state.kinds, polygon, place[0], place[1], to[0], to[1]
-        )
+        to = state.frame.local(_check.point3(target, "target"))
+        place, closed = places[0], state.rates(costs).closed
+        plane, near = state.plane(closed), state.layout.near
+        starts = state.surround(found, places, closed)[0]
+        if not len(starts):  # on closed ground, which one may leave
+            starts = plane.firsts[found]
+        part, last, edge = -1.0, 0, -1
+        for piece in starts.tolist():
+            walked = _ground_kernels.FULL, _ground_kernels.FULL, -1
+            room = 64
+            while walked[1] == _ground_kernels.FULL:
+                walked = _ground_kernels.walk(plane, piece, *place[:2], *to[:2], near, np.empty(room, np.int32))
+                room *= 8
+            if walked[0] > part:
+                part, last, edge = walked
+        last = int(plane.owners[last])
         point = np.array([*(place[:2] + part * (to[:2] - place[:2])), 0.0])
+        if part >= 1.0:
+            point[:2] = to[:2]
         _ground_kernels.heights(state.ground, np.array([last], np.int32), point[None])
         wall = None
         if edge >= 0:
-            wall = state.ground.vertices[state.ground.corners[[edge, state.layout.nexts[edge]]]]
-        return RayHit(point, float(part), int(last), wall)
+            ends = plane.corners[[edge, plane.twins[edge]]] if plane.sources[edge] < 0 else None
+            if ends is None:
+                source = int(plane.sources[edge])
+                ends = state.ground.corners[[source, state.layout.nexts[source]]]
+            wall = state.frame.world(state.ground.vertices[ends])
+        return RayHit(state.frame.world(point), float(part), last, wall)
 
     def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
         """Move towards a target nearby, sliding along walls: the reachable point nearest to it, (3,), on the surface.
@@ -143,30 +163,33 @@ class Places:
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
-        to = _check.point3(target, "target")
+        to = state.frame.local(_check.point3(target, "target"))
         closed = state.rates(costs).closed
+        starts = state.holding(found, places, closed)[0]
         room = 64
         while True:
             polygon, x, y = _ground_kernels.slide(
-                state.ground, closed, state.kinds, int(found[0]), *places[0, :2], *to[:2], np.empty(room, np.int32)
-            )
+                state.ground, closed, state.kinds, starts if len(starts) else found, *places[0, :2], *to[:2],
+                state.layout.near, np.empty(room, np.int32),
+            )  # fmt: skip
             if polygon != _ground_kernels.FULL:
                 break
             room *= 4
         point = np.array([[x, y, 0.0]])
         _ground_kernels.heights(state.ground, np.array([polygon], np.int32), point)
-        return np.asarray(point[0])
+        return state.frame.world(point[0])
 
     def _ends(self, now: Version, points: Points, *names: str) -> tuple[NDArray[np.int32], Points]:
-        """Polygons and places of points that must be on the mesh."""
+        """Polygons and places, relative to the frame, of points that must be on the mesh."""
         state = now.state
         found, places = np.full(len(points), -1, np.int32), np.empty((len(points), 3))
         if points.shape[1] != 3 or not np.isfinite(points[:, :2]).all():
             raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
-                state.ground, state.layout.cells, points, *_tolerances(now), False, 0, len(points), found, places
-            )
+                state.ground, state.layout.cells, NO_POLYGONS, state.frame.local(points), state.layout.near,
+                *_tolerances(now), False, 0, len(points), found, places,
+            )  # fmt: skip
         if found.min() < 0:
             at = int(np.argmax(found < 0))
             where = ", ".join(f"{value:g}" for value in np.asarray(points)[at] if np.isfinite(value))
@@ -175,11 +198,17 @@ class Places:
 
 
 def find(
-    now: Version, points: ArrayLike, tolerance: float | None, reach: float | None, in_space: bool = False
+    now: Version,
+    points: ArrayLike,
+    tolerance: float | None,
+    reach: float | None,
+    in_space: bool = False,
+    shut: NDArray[np.uint8] = NO_POLYGONS,
 ) -> tuple[NDArray[np.int32], Points, bool]:
     """The polygon and the place of each point, as `Places.locate` says, and whether it was one point alone.
 
-    With `in_space` the nearest place of all counts, not first what lies below or above.
+    Places are relative to the frame of the mesh. With `in_space` the nearest place of all counts, not first what lies
+    below or above; polygons of `shut` (p,) are left out.
     """
     try:
         array = np.asarray(points, np.float64)
@@ -201,12 +230,14 @@ def find(
     found = np.full(len(array), -1, np.int32)
     places = np.full((len(array), 3), np.nan)
     state = now.state
-    where = np.ascontiguousarray(array)
+    where = state.frame.local(array)
     if state.num_polygons:
         cells = state.layout.cells
 
         def work(first: int, last: int) -> None:
-            _ground_kernels.locate(state.ground, cells, where, aside, above, in_space, first, last, found, places)
+            _ground_kernels.locate(
+                state.ground, cells, shut, where, state.layout.near, aside, above, in_space, first, last, found, places
+            )
 
         run_chunks(work, len(where), chunk=4096)
     return found, places, single

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _plane_kernels
 from wayfold.navmesh._ground_kernels import Ground
+from wayfold.navmesh.layout import near_of
 
-_FLAT = 1e-9  # sine of an angle by which a corner may be dented: rounding of coordinates
+_FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordinates were rounded elsewhere
 
 
 def from_lists(
@@ -79,23 +81,30 @@ def _kinds(kinds: ArrayLike | None, count: int) -> NDArray[np.uint8]:
 def turned_left(
     points: NDArray[np.float64], offsets: NDArray[np.int64], corners: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """The corners with every polygon counter-clockwise; refuses polygons that are not convex seen from above."""
+    """The corners with every polygon counter-clockwise; refuses polygons that are not convex seen from above.
+
+    A corner may be dented by a small angle, or by no more than the rounding of coordinates, which is no small angle
+    where corners are close together.
+    """
     result = corners.copy()
+    frame = Frame.of(points)
+    points, near = frame.local(points), near_of(frame)
     for at in range(len(offsets) - 1):
         row = corners[offsets[at] : offsets[at + 1]]
         ring = points[row, :2]
         step = np.roll(ring, -1, axis=0) - ring
-        after = np.roll(step, -1, axis=0)
-        turn = step[:, 0] * after[:, 1] - step[:, 1] * after[:, 0]
         length = np.hypot(*step.T)
-        limit = _FLAT * length * np.roll(length, -1)
         if len(set(row.tolist())) < len(row) or (length == 0).any():
             raise GeometryError(f"polygon {at} has the same corner twice: {row.tolist()}")
-        # Turns of one sign that add up to one full circle.
-        angle = np.arctan2(turn, (step * after).sum(axis=1))
-        if (turn >= -limit).all() and abs(angle.sum() - 2 * np.pi) < 1e-6:
+        # All corners lie on one side of every edge.
+        x, y = ring[:, 0] - ring[:, :1], ring[:, 1] - ring[:, 1:]
+        turn = step[:, :1] * y - step[:, 1:] * x
+        far = np.hypot(x, y)
+        limit = np.maximum(_FLAT * length[:, None] * far, near * (length[:, None] + far))
+        area = turn[:, 0].sum()
+        if (turn >= -limit).all() and area >= 0:
             continue
-        if (turn <= limit).all() and abs(angle.sum() + 2 * np.pi) < 1e-6:
+        if (turn <= limit).all() and area <= 0:
             result[offsets[at] : offsets[at + 1]] = row[::-1]
             continue
         raise GeometryError(f"polygon {at} is not convex seen from above: {row.tolist()}")

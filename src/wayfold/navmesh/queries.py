@@ -28,6 +28,26 @@ def link_scale(state: State, rate: float) -> float:
     return float(min(rate, ratio.min()))
 
 
+def open_ends(
+    state: State, starts: NDArray[np.int32], goals: NDArray[np.int32], rates: Rates
+) -> tuple[int, int] | None:
+    """A polygon of a start and one of a goal between which there is a way, the same one if possible; None without.
+
+    `starts` and `goals` are the open convex pieces that the points are in (`State.surround`).
+    """
+    owners = state.layout.pieces.owners
+    first, last = owners[starts].tolist(), owners[goals].tolist()
+    for polygon in first:
+        if polygon in last:
+            return polygon, polygon
+    islands = state.islands(rates.closed)
+    for a in first:
+        for b in last:
+            if islands.joined(a, b):
+                return a, b
+    return None
+
+
 def same_polygon(polygon: int, start: Point, goal: Point, rate: float) -> Path:
     """Within one convex polygon the straight line is the shortest path."""
     cost = rate * float(np.hypot(*(goal[:2] - start[:2])))
@@ -155,11 +175,22 @@ def prices_of(state: State, rates: Rates) -> _string_kernels.Prices:
     )
 
 
-def shortest(state: State, first: int, last: int, start: Point, goal: Point, rates: Rates, budget: int) -> Path:
-    """The shortest path over the polygons, exactly."""
-    plane, links = state.plane(rates.closed), state.links
+def shortest(
+    state: State,
+    starts: NDArray[np.int32],
+    goals: NDArray[np.int32],
+    start: Point,
+    goal: Point,
+    rates: Rates,
+    budget: int,
+) -> Path:
+    """The shortest path over the polygons, exactly.
+
+    `starts` and `goals` are the open convex pieces that the points are in (`State.surround`).
+    """
+    plane, links = state.plane(rates.closed), state.piece_links
     if rates.closed.any() and len(links.costs):
-        shut = rates.closed[state.kinds[links.targets]] != 0
+        shut = rates.closed[state.kinds[plane.owners[links.targets]]] != 0
         links = links._replace(costs=np.where(shut, np.inf, links.costs))
     if rates.lowest != 1.0:
         links = links._replace(costs=links.costs / rates.lowest)
@@ -168,7 +199,7 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
     while True:
         pool, heap, roots = borrowed
         status, end, cost, expanded = _interval_kernels.search_intervals(
-            plane, links, pool, heap, roots, first, start[0], start[1], last, goal[0], goal[1], scale, budget
+            plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1], scale, budget
         )
         if status != _interval_kernels.POOL_FULL:
             break
@@ -176,12 +207,12 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
     if end < 0:
         state.scratch.give(borrowed)
         return Path(_STATUS[status], expanded=expanded)
-    codes, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
+    codes, pieces = np.empty(256, np.int32), np.empty(1024, np.int32)
     while True:
-        count, passed = _interval_kernels.unwind(plane, links, pool, end, first, goal[0], goal[1], codes, polygons)
-        if count <= codes.size and passed <= polygons.size:
+        count, passed = _interval_kernels.unwind(plane, links, pool, end, goal[0], goal[1], codes, pieces)
+        if count <= codes.size and passed <= pieces.size:
             break
-        codes, polygons = np.empty(count, np.int32), np.empty(passed, np.int32)
+        codes, pieces = np.empty(count, np.int32), np.empty(passed, np.int32)
     points = [start]
     vertices = len(plane.vertices)
     for code in codes[:count][::-1].tolist():
@@ -192,11 +223,13 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
         else:
             node, which = divmod(-1 - code, 2)
             bend = np.array([*pool.where[node, 2 * which : 2 * which + 2], 0.0])
-            _ground_kernels.heights(state.ground, pool.polygon[node : node + 1], bend[None])
+            _ground_kernels.heights(state.ground, plane.owners[pool.polygon[node : node + 1]], bend[None])
             points.append(bend)
     points.append(goal)
     state.scratch.give(borrowed)
-    nodes = polygons[:passed][::-1].copy()
+    nodes = plane.owners[pieces[:passed][::-1]]
+    if len(nodes) > 1:  # pieces of one polygon, and roots that lie in one
+        nodes = nodes[np.append(True, nodes[1:] != nodes[:-1])]
     corners = np.array(points)
     return Path(
         Status.FOUND,
@@ -205,3 +238,10 @@ def shortest(state: State, first: int, last: int, start: Point, goal: Point, rat
         cost=rates.lowest * float(cost),
         expanded=expanded,
     )
+
+
+def placed(state: State, path: Path) -> Path:
+    """A path with its points as the user knows them; they come relative to the frame of the mesh."""
+    if path.found and any(state.frame.origin):
+        path._points = state.frame.world(path.points)
+    return path

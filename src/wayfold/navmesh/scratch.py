@@ -14,6 +14,7 @@ from wayfold.navmesh._interval_kernels import Heap, Pool, Roots
 from wayfold.navmesh._weighted_kernels import Region
 
 _FIRST_POOL = 4096  # search nodes
+_MOST_IMPROVEMENTS = 1 << 30  # then they are counted from 0 again
 Borrowed = tuple[Pool, Heap, Roots]
 
 
@@ -26,25 +27,36 @@ class Scratch:
         Nodes of a corridor search: portals, links and two more.
     roots : int, >= 0
         Places where a shortest path may turn: vertices and links.
+    edges : int, >= 0
+        Edges of convex pieces.
     """
 
-    def __init__(self, nodes: int, roots: int) -> None:
+    def __init__(self, nodes: int, roots: int, edges: int) -> None:
         self.workspaces = Workspaces(nodes + nodes // 16)
         self.roots = roots + roots // 16
+        self.edges = edges + edges // 16
         # append and pop of a deque are atomic, so threads need no lock of ours
         self._pools: deque[Borrowed] = deque()
 
-    def fits(self, nodes: int, roots: int) -> bool:
+    def fits(self, nodes: int, roots: int, edges: int) -> bool:
         """Whether it is large enough for a mesh."""
-        return nodes <= self.workspaces.nodes and roots <= self.roots
+        return nodes <= self.workspaces.nodes and roots <= self.roots and edges <= self.edges
 
     def take(self) -> Borrowed:
         """Scratch of an interval search; hand it back with `give`."""
         try:
-            return self._pools.pop()
+            borrowed = self._pools.pop()
+            roots = borrowed[2]
         except IndexError:
-            roots = Roots(np.empty(self.roots), np.zeros(self.roots, np.int64), np.zeros(1, np.int64))
-            return (*_pool(_FIRST_POOL), roots)
+            roots = Roots(
+                np.empty(self.roots), np.zeros(self.roots, np.int64), np.zeros(self.roots, np.int32),
+                np.zeros(3 * self.edges, np.int32), np.zeros(2, np.int64),
+            )  # fmt: skip
+            borrowed = (*_pool(_FIRST_POOL), roots)
+        if roots.clock[1] > _MOST_IMPROVEMENTS:
+            roots.clock[1] = 0
+            roots.taken[:] = 0
+        return borrowed
 
     def give(self, borrowed: Borrowed) -> None:
         """Return scratch for reuse."""
@@ -63,10 +75,10 @@ def _pool(capacity: int) -> tuple[Pool, Heap]:
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
         np.empty((capacity, 2), np.int32),
-        np.empty((capacity, 7)),
+        np.empty((capacity, 11)),
         np.empty(capacity, np.uint8),
     )
-    return pool, Heap(np.empty(capacity), *(np.empty(capacity, np.int32) for _ in range(3)))
+    return pool, Heap(np.empty(capacity), *(np.empty(capacity, np.int32) for _ in range(2)))
 
 
 class Room(NamedTuple):

@@ -137,7 +137,7 @@ def splice_layout(
     components: NDArray[np.int32],
 ) -> tuple[Counts, Layout]:
     """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
-    part = Layout(fresh.ground, fresh.kinds)
+    part = Layout(fresh.ground, fresh.kinds, old.frame)
     had = old.__dict__
     firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
@@ -164,6 +164,8 @@ def splice_layout(
         jobs["areas"] = lambda: splice.plain(POLYGONS, old.areas, part.areas)
     if "twins" in had:
         jobs["twins"] = lambda: splice.numbers(EDGES, EDGES, old.twins, part.twins)
+    if "dented" in had:
+        jobs["dented"] = lambda: splice.plain(POLYGONS, old.dented, part.dented)
     if "turns" in had:
         jobs["turns"] = lambda: splice.plain(VERTICES, old.turns, part.turns)
     if "portals" in had:
@@ -178,9 +180,9 @@ def splice_layout(
         jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
     # One after the other: threads would only wait for each other's fresh memory.
     done: dict[str, Any] = {name: job() for name, job in jobs.items()}
-    new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"])
+    new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"], old.frame)
     derived: dict[str, Any] = {
-        name: done[name] for name in ("areas", "centres", "twins", "turns", "cells") if name in done
+        name: done[name] for name in ("areas", "centres", "twins", "dented", "turns", "cells") if name in done
     }
     if "portals" in had:
         derived["portals"] = Portals(*(done[name] for name in Portals._fields))

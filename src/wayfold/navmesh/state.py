@@ -7,19 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
+from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
 from wayfold.graph._build_kernels import sort_rows
-from wayfold.navmesh import _corridor_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh._plane_kernels import Plane
-from wayfold.navmesh.layout import Layout
+from wayfold.navmesh.layout import ALL_OPEN, Layout, join
 from wayfold.navmesh.scratch import Rooms, Scratch
+
+_FEW = 16  # pieces that meet in one point, for most points
+NO_POLYGONS = np.empty(0, np.uint8)
+
+
+class Islands(NamedTuple):
+    """Which open polygons can reach which."""
+
+    labels: NDArray[np.int32]
+    """(p,) number of the connected open ground of each polygon, links aside; -1 where it is closed."""
+    onward: dict[int, set[int]]
+    """For islands where links start: all islands that links lead to, one after the other, itself included."""
+
+    def joined(self, first: int, last: int) -> bool:
+        """Whether one gets from a polygon to another one."""
+        a, b = int(self.labels[first]), int(self.labels[last])
+        return min(a, b) >= 0 and (a == b or b in self.onward.get(a, ()))
 
 
 class Rates:
@@ -69,12 +88,18 @@ class State:
         self.links = no_links(self.num_polygons) if links is None else links
         self._rates: dict[tuple[tuple[int, float], ...], Rates] = {}
         self._planes: dict[bytes, Plane] = {}
+        self._islands: dict[bytes, Islands] = {}
         self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
     @property
     def num_polygons(self) -> int:
         """Number of polygons."""
         return self.layout.num_polygons
+
+    @property
+    def frame(self) -> Frame:
+        """Where the mesh lies; everything in here is relative to it."""
+        return self.layout.frame
 
     def with_links(self, links: Links) -> State:
         """The same mesh with other links."""
@@ -115,7 +140,7 @@ class State:
         centres, portals = self.centres, self.layout.portals
         targets, costs = np.empty(len(portals.doors), np.int32), np.empty(len(portals.doors), np.float32)
         _corridor_kernels.graph_rows(portals, centres, self.kinds, rates.rates, targets, costs)
-        points = np.ascontiguousarray(centres, np.float64)
+        points = np.ascontiguousarray(self.frame.world(centres))
         if not len(self.links.costs):
             sort_rows(portals.rows, targets, costs, np.empty(0, np.uint8))
             return Graph(points, portals.rows, targets, costs)
@@ -145,9 +170,10 @@ class State:
     def scratch(self) -> Scratch:
         """Memory of searches: that of the mesh before, if it is large enough."""
         nodes = len(self.layout.portals.edges) + 2 + len(self.links.costs)
-        roots = len(self.ground.vertices) + len(self.links.costs)
+        roots = len(self.ground.vertices) + len(self.piece_links.costs)
+        sizes = nodes, roots, len(self.layout.pieces.corners)
         before = self._before
-        return before if before is not None and before.fits(nodes, roots) else Scratch(nodes, roots)
+        return before if before is not None and before.fits(*sizes) else Scratch(*sizes)
 
     @cached_property
     def rooms(self) -> Rooms:
@@ -162,9 +188,117 @@ class State:
         key = closed.tobytes()
         if key not in self._planes:
             # A polygon with a link is no dead end.
-            exits = plane.exits + 2 * np.diff(self.links.offsets).astype(np.int32)
+            exits = plane.exits + 2 * np.diff(self.piece_links.offsets).astype(np.int32)
             self._planes[key] = plane._replace(exits=exits)
         return self._planes[key]
+
+    def shut(self, closed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """(p,) 1 for polygons of `closed` kinds; empty where there are none."""
+        return closed[self.kinds] if closed.any() else NO_POLYGONS
+
+    def surround(
+        self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
+    ) -> list[NDArray[np.int32]]:
+        """For each place the open convex pieces that it is in: several on a border, none on closed ground.
+
+        `polygons` (q,) and `places` (q, 3) are what `_ground_kernels.locate` found.
+        """
+        pieces, counts = self._surround(polygons, places, closed)
+        return [row[:count] for row, count in zip(pieces, counts.tolist(), strict=True)]
+
+    def _surround(
+        self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        plane, room = self.layout.plane(ALL_OPEN), _FEW
+        counts = np.empty(len(places), np.int64)
+        while True:
+            pieces = np.empty((len(places), room), np.int32)
+            _ground_kernels.surround(
+                self.ground, plane, self.layout.cells, closed, self.kinds, polygons, places, self.layout.near,
+                pieces, counts,
+            )  # fmt: skip
+            most = int(counts.max(initial=0))
+            if most <= room:
+                return pieces, counts
+            room = most
+
+    def holding(
+        self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
+    ) -> list[NDArray[np.int32]]:
+        """For each place the open polygons that it is in; see `surround`."""
+        owners = self.layout.pieces.owners
+        rows = self.surround(polygons, places, closed)
+        if len(owners) == self.num_polygons:
+            return rows
+        return [np.array(list(dict.fromkeys(owners[row].tolist())), np.int32) for row in rows]
+
+    def table(
+        self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
+    ) -> NDArray[np.int32]:
+        """(q, k) the open polygons that each place is in, -1 after the last and sometimes one of them twice."""
+        pieces, counts = self._surround(polygons, places, closed)
+        used = int(counts.max(initial=1))
+        known = np.arange(used) < counts[:, None]
+        return np.where(known, self.layout.pieces.owners[np.where(known, pieces[:, :used], 0)], -1).astype(np.int32)
+
+    @cached_property
+    def piece_links(self) -> Links:
+        """The links as the interval search takes them: from convex piece to convex piece."""
+        links = self.links
+        pieces = self.layout.pieces
+        if not len(links.costs) or len(pieces.owners) == self.num_polygons:
+            return links
+        starts = np.repeat(np.arange(self.num_polygons, dtype=np.int32), np.diff(links.offsets))
+        tails = self.surround(starts, links.starts, ALL_OPEN)
+        heads = self.surround(links.targets, links.ends, ALL_OPEN)
+        rows = [
+            (tail, head, at)
+            for at, (begins, ends) in enumerate(zip(tails, heads, strict=True))
+            for tail in begins[pieces.owners[begins] == starts[at]].tolist()
+            for head in ends[pieces.owners[ends] == links.targets[at]].tolist()
+        ]
+        rows.sort()
+        tail, head, which = np.array(rows, np.int64).T
+        counts = np.bincount(tail, minlength=len(pieces.owners))
+        return Links(
+            np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
+            links.starts[which],
+            links.ends[which],
+            head.astype(np.int32),
+            links.costs[which],
+        )
+
+    def islands(self, closed: NDArray[np.uint8]) -> Islands:
+        """Which polygons can reach which, where those of `closed` kinds cannot be walked on; links count one way."""
+        key = closed.tobytes()
+        found = self._islands.get(key)
+        if found is None:
+            labels = self.layout.components
+            shut = self.shut(closed)
+            if len(shut):
+                ahead = self.ground.neighbours
+                open_ = (ahead >= 0) & (shut[ahead] == 0) & (shut[self.layout.owners] == 0)
+                labels = join(self.ground.offsets, np.where(open_, ahead, -1).astype(np.int32))
+                labels[shut != 0] = -1
+            found = self._islands[key] = Islands(labels, self._onward(labels))
+        return found
+
+    def _onward(self, labels: NDArray[np.int32]) -> dict[int, set[int]]:
+        starts = np.repeat(np.arange(self.num_polygons), np.diff(self.links.offsets))
+        steps: dict[int, set[int]] = {}
+        for a, b in zip(labels[starts].tolist(), labels[self.links.targets].tolist(), strict=True):
+            if min(a, b) >= 0 and a != b:
+                steps.setdefault(a, set()).add(b)
+        # Islands with links are few, so each is followed to the end.
+        onward: dict[int, set[int]] = {}
+        for first in steps:
+            seen, waiting = {first}, [first]
+            while waiting:
+                fresh = steps.get(waiting.pop(), set()) - seen
+                seen |= fresh
+                waiting += fresh
+            onward[first] = seen
+        return onward
 
 
 def _lengths(steps: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from wayfold.navmesh.state import Rates
 from wayfold.path import Path
 
 _AHEAD = 16  # corners that are tried at most, so that a path of many takes no longer for each
+_ROOM = 1024  # pieces that one straight walk may branch into at vertices; one that needs more is not taken
 _NEAR = 1e-3  # metres between the end of a walk and the corner that it was meant for: else it is on another floor
 
 
@@ -22,9 +23,14 @@ def straightened(now: Version, rates: Rates, path: Path) -> Path:
     state, points = now.state, path.points
     if len(points) < 3 or not rates.even or len(state.links.costs):
         return path
-    polygons, _, _ = find(now, points, None, None)
+    polygons, places, _ = find(now, points, None, None, shut=state.shut(rates.closed))
+    plane = state.plane(rates.closed)
+    pieces = np.array([row[0] if len(row) else 0 for row in state.surround(polygons, places, rates.closed)], np.int32)
     kept = np.empty(len(points), np.int64)
-    count = _ground_kernels.shortcuts(state.ground, rates.closed, state.kinds, polygons, points, _AHEAD, _NEAR, kept)
+    count = _ground_kernels.shortcuts(
+        state.ground, plane, pieces, state.frame.local(points), _AHEAD, _NEAR, state.layout.near,
+        np.empty(_ROOM, np.int32), kept,
+    )  # fmt: skip
     line = points[kept[:count]]
     cost = rates.lowest * _across(line)
     return Path(path.status, line, cost=cost, expanded=path.expanded, timings=path.timings)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold._threads import run_chunks
 from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry.frame import Frame as LocalFrame
 from wayfold.navmesh import _field_kernels
 from wayfold.navmesh._field_kernels import Frame
 from wayfold.navmesh.flat import Flat, concatenate, flatten
@@ -25,6 +26,7 @@ from wayfold.navmesh.settings import AgentVoxels, Settings
 _SINGLE = 2048  # columns along each side up to which a world is one tile unless a tile size is asked for
 _USUAL = 256  # columns of a tile where none is asked for
 _FARTHEST = 1e9  # metres
+_HIGH = 1e5  # metres: no world is taller, so from here on its heights are relative to its lowest point
 _MOST_COLUMNS = 1 << 34
 _MOST_LAYERS = 1 << 29
 _CHUNK = 8  # tiles that a thread builds at a time
@@ -68,6 +70,19 @@ class TileGrid:
     def count(self) -> int:
         """Number of tiles."""
         return self.columns * self.rows
+
+    @property
+    def local_frame(self) -> LocalFrame:
+        """Where the mesh lies. It depends on nothing else than the tiles, so a rebuild does not move it."""
+        sizes = self.width * self.cell_size, self.depth * self.cell_size
+        # Far from 0 taking the middle away loses no digit of a coordinate; near 0 nothing is gained.
+        far = [max(low, -low - size) > size for low, size in zip(self.origin[:2], sizes, strict=True)]
+        origin = [
+            float(np.rint(low + 0.5 * size)) if away else 0.0
+            for low, size, away in zip(self.origin[:2], sizes, far, strict=True)
+        ]
+        height = float(np.rint(self.origin[2])) if abs(self.origin[2]) > _HIGH else 0.0
+        return LocalFrame((origin[0], origin[1], height), max(sizes))
 
     def frame(self, tile: int) -> Frame:
         """The columns that tile number `tile` looks at, its border included."""

@@ -62,23 +62,38 @@ class Standing:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal."""
         return self.state.graph if self.rates.uniform == 1.0 else self.state.weighted(self.rates)
 
-    def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[NDArray[np.int32], Points]:
-        """Polygons and places of a start and a goal."""
-        return self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
+    def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[tuple[int, int] | None, Points]:
+        """A polygon of a start and one of a goal with open ground between them, if any, and their places.
+
+        A point on a border is in all polygons that touch it, so these are not always the ones that `locate` names.
+        """
+        state, closed = self.state, self.rates.closed
+        found, places = self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
+        starts, goals = state.surround(found, places, closed)
+        return queries.open_ends(state, starts, goals, self.rates), places
 
     def places(self, points: Points, name: str) -> tuple[NDArray[np.int32], Points]:
-        """Polygons and places of many points, all of which must be on the mesh."""
+        """(q, k) the open polygons that each of many points is in, -1 for no more, and the places.
+
+        All points must be on the mesh.
+        """
         found, places, _ = find(self.version, points, None, None)
         if len(found) and found.min() < 0:
             at = int(np.argmax(found < 0))
             raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh")
-        return found, places
+        return self.state.table(found, places, self.rates.closed), places
 
-    def joined(self, first: Any, last: Any) -> Any:
-        """Whether polygons are connected by open ground."""
-        labels = self.graph.components()
-        closed = self.rates.closed[self.state.kinds[first]] | self.rates.closed[self.state.kinds[last]]
-        return (labels[first] == labels[last]) & (closed == 0)
+    def pairs(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """For each start and goal one of its polygons (see `places`), with a way between them if there is one."""
+        first, last = begin[:, 0].copy(), end[:, 0].copy()
+        several = np.flatnonzero((begin[:, 1:] >= 0).any(axis=1) | (end[:, 1:] >= 0).any(axis=1))
+        islands = self.state.islands(self.rates.closed)
+        for at in several.tolist():
+            some, others = begin[at][begin[at] >= 0].tolist(), end[at][end[at] >= 0].tolist()
+            common = [(polygon, polygon) for polygon in some if polygon in others]
+            ways = ((a, b) for a in some for b in others if islands.joined(a, b))
+            first[at], last[at] = common[0] if common else next(ways, (some[0], others[0]))
+        return first, last
 
     @property
     def smoother(self) -> Callable[[Path], Path] | None:
@@ -99,8 +114,9 @@ class Standing:
     def through(
         self, trails: NDArray[np.int32], offsets: NDArray[np.int64], starts: Points, goals: Points, workers: int | None
     ) -> tuple[Points, NDArray[np.int64], NDArray[np.float64]]:
-        """Points, offsets and costs of the shortest ways through corridors."""
-        return queries.through_many(self.state, trails, offsets, starts, goals, self.rates, workers)
+        """Points, offsets and costs of the shortest ways through corridors; starts and goals are places."""
+        found = queries.through_many(self.state, trails, offsets, starts, goals, self.rates, workers)
+        return self.state.frame.world(found[0]), found[1], found[2]
 
 
 class WalkingPlanner(Planner):
@@ -152,15 +168,15 @@ class WalkingPlanner(Planner):
 
     def _search(self, start: Any, goal: Any, *, exact: bool = False, plain: bool = False) -> Path:
         now = self._now
-        found, places = now.ends(start, goal)
-        first, last = int(found[0]), int(found[1])
-        if not now.joined(first, last):
+        ends, places = now.ends(start, goal)
+        if ends is None:
             return Path(Status.UNREACHABLE)
+        first, last = ends
         best = now.navmesh.path(start, goal, costs=now.costs) if exact else None
         if best is not None and now.rates.even:
             return best
         if first == last and now.rates.even:
-            return queries.same_polygon(first, places[0], places[1], now.rates.lowest)
+            return queries.placed(now.state, queries.same_polygon(first, places[0], places[1], now.rates.lowest))
         nodes = now.nodes(first, last, plain)
         if not nodes:
             return nodes
@@ -168,6 +184,7 @@ class WalkingPlanner(Planner):
         path.expanded = nodes.expanded
         path.timings = nodes.timings
         path._smoother = now.smoother
+        queries.placed(now.state, path)
         if best is None:
             return path
         # Where costs differ the exact search may miss a corridor by a hair: the better one of the two.
@@ -176,32 +193,35 @@ class WalkingPlanner(Planner):
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         now = self._now
-        first, begins = now.places(starts, "starts")
-        last, ends = now.places(goals, "goals")
-        if isinstance(now.accelerator, SubregionGraph) or now.rates.closed[now.state.kinds[[first, last]]].any():
+        begin, begins = now.places(starts, "starts")
+        end, ends = now.places(goals, "goals")
+        if isinstance(now.accelerator, SubregionGraph) or min(begin[:, 0].min(initial=0), end[:, 0].min(initial=0)) < 0:
             return super()._paths(starts, goals, workers)
+        first, last = now.pairs(begin, end)
         nodes = now.many(first, last, workers)
         points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
         return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother)
 
     def _reachable(self, start: Any, goal: Any) -> bool:
-        now = self._now
-        found, _ = now.ends(start, goal)
-        return bool(now.joined(int(found[0]), int(found[1])))
+        return self._now.ends(start, goal)[0] is not None
 
     def _nearest(self, point: Points) -> Points:
         now = self._now
         size = max(self.agent.radius, self.agent.height)
+        shut = now.state.shut(now.rates.closed)
         for reach in (0.5 * size, 2.5 * size, 10.0 * size):
-            found, places, _ = find(now.version, point[None], reach, reach, in_space=True)
-            if found[0] >= 0 and (reach > 2.5 * size or np.nansum((places[0] - point) ** 2) <= reach * reach):
-                return np.asarray(places[0])
+            found, places, _ = find(now.version, point[None], reach, reach, in_space=True, shut=shut)
+            place = now.state.frame.world(places[0])
+            if found[0] >= 0 and (reach > 2.5 * size or np.nansum((place - point) ** 2) <= reach * reach):
+                return place
         raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m")
 
     def _touched(self, start: Any, goal: Any) -> Points:
         now = self._now
-        found, _ = now.ends(start, goal)
-        nodes = settled(now.graph, now.accelerator, int(found[0]), int(found[1]), 255)
+        ends, _ = now.ends(start, goal)
+        if ends is None:
+            return np.empty((0, 3))
+        nodes = settled(now.graph, now.accelerator, *ends, 255)
         return now.graph.points[nodes].astype(np.float64)
 
     def _drape(self, points: Points, spacing: float) -> Points:
@@ -211,14 +231,14 @@ class WalkingPlanner(Planner):
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
         # Far enough up and down for any hill between two corners; of several floors the nearest counts.
         found, places, _ = find(self._now.version, line, None, 10.0 * self.agent.height)
-        line[found >= 0, 2] = places[found >= 0, 2]
+        line[found >= 0, 2] = self._now.state.frame.world(places)[found >= 0, 2]
         line[ends] = points
         return line
 
     def _field(self, goal: Any) -> Field:
         now = self._now
-        found, places = now.ends(goal, goal)
-        return WalkingField(now, places[1], int(found[1]))
+        found, places = now.navmesh._ends(now.version, points_of(goal), "goal")
+        return WalkingField(now, places[0], now.state.holding(found, places, now.rates.closed)[0].tolist())
 
     def _random_points(self, count: int, seed: int) -> Points:
         now = self._now
@@ -278,10 +298,14 @@ class WalkingField(Field):
 
     _any_height = WalkingPlanner._any_height
 
-    def __init__(self, now: Standing, goal: Points, polygon: int) -> None:
-        super().__init__(goal)
+    def __init__(self, now: Standing, goal: Points, polygons: list[int]) -> None:
+        super().__init__(now.state.frame.world(goal))
         self._now = now
-        self._tree: Tree = now.graph.tree(polygon)
+        self._place = goal
+        # The polygons around a goal are mostly joined; where closed ground parts them, each part has its own tree.
+        labels = now.state.islands(now.rates.closed).labels
+        parts = {int(labels[polygon]): polygon for polygon in reversed(polygons)}
+        self._trees: list[Tree] = [now.graph.tree(polygon) for polygon in parts.values()]
 
     def _paths(self, starts: Points) -> Sequence[Path]:
         found, points, offsets, costs = self._ways(starts)
@@ -294,11 +318,33 @@ class WalkingField(Field):
         return self._ways(_check.points3(points, "points", self._any_height))[3]
 
     def _ways(self, starts: Points) -> tuple[NDArray[np.int32], Points, NDArray[np.int64], NDArray[np.float64]]:
-        found, places = self._now.places(starts, "starts")
-        open_ = np.isfinite(self._tree.costs[found])
-        trails, offsets = self._tree.trails(np.where(open_, found, -1).astype(np.int32))
-        goals = np.ascontiguousarray(np.broadcast_to(self.goal, places.shape))
-        return found, *self._now.through(trails, offsets, places, goals, None)
+        table, places = self._now.places(starts, "starts")
+        rows = np.arange(len(table))
+        goals = np.ascontiguousarray(np.broadcast_to(self._place, places.shape))
+        best, found = np.full(len(table), np.inf), np.full(len(table), -1, np.int32)
+        parts = []
+        for tree in self._trees:
+            # Of the polygons that a start is in the one with the shortest way.
+            costs = np.where(table >= 0, tree.costs[table], np.inf)
+            choice = costs.argmin(axis=1)
+            better = costs[rows, choice] < best
+            best = np.where(better, costs[rows, choice], best)
+            found = np.where(better, table[rows, choice], found).astype(np.int32)
+            parts.append(np.where(better, table[rows, choice], -1).astype(np.int32))
+        for at in range(len(parts) - 1):
+            for later in parts[at + 1 :]:
+                parts[at][later >= 0] = -1
+        ways = [
+            self._now.through(*tree.trails(part), places, goals, None)
+            for tree, part in zip(self._trees, parts, strict=True)
+        ]
+        if not ways:
+            return found, np.empty((0, 3)), np.zeros(len(table) + 1, np.int64), best
+        if len(ways) == 1:
+            return found, *ways[0]
+        lines = [np.concatenate([points[offsets[q] : offsets[q + 1]] for points, offsets, _ in ways]) for q in rows]
+        offsets = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
+        return found, np.concatenate(lines), offsets, np.min([costs for _, _, costs in ways], axis=0)
 
 
 def kinds_of(zones: Zones, before: Kinds, ground: dict[int, float]) -> Kinds:
