@@ -54,22 +54,25 @@ def touching_pairs(regions, least, near=None):
     for a, b in zip(*tree.query(regions, predicate="dwithin", distance=near), strict=True):
         if a < b:
             edges = [np.array(list(pairwise(regions[k].exterior.coords))) for k in (a, b)]
-            length = sum(_side_by_side(e, f, near) for e in edges[0] for f in edges[1])
+            length = _side_by_side(*edges, near)
             if length > least:
                 pairs[int(a), int(b)] = length
     return pairs
 
 
-def _side_by_side(e, f, near):
-    """Length over which two segments lie side by side if they are within `near` of each other all along it, else 0."""
-    way = (e[1] - e[0]) / np.hypot(*(e[1] - e[0]))
-    (t0, d0), (t1, d1) = [(way @ (p - e[0]), way[0] * (p - e[0])[1] - way[1] * (p - e[0])[0]) for p in f]
-    if t0 == t1:
-        return 0.0
-    ends = sorted((t0, t1))
-    low, high = max(0.0, ends[0]), min(np.hypot(*(e[1] - e[0])), ends[1])
-    apart = [abs(d0 + (t - t0) / (t1 - t0) * (d1 - d0)) for t in (low, high)]
-    return high - low if high > low and max(apart) <= near else 0.0
+def _side_by_side(ours, theirs, near):
+    """Length over which segments (k, 2, 2) lie side by side with others within `near` of them all along it."""
+    e, f = ours[:, None], theirs[None]
+    length = np.hypot(*(e[:, :, 1] - e[:, :, 0]).transpose(2, 0, 1))
+    way = (e[:, :, 1] - e[:, :, 0]) / length[..., None]
+    away = f - e[:, :, :1]
+    t = (away * way[:, :, None]).sum(axis=-1)
+    d = way[:, :, None, 0] * away[..., 1] - way[:, :, None, 1] * away[..., 0]
+    low, high = np.maximum(0.0, t.min(axis=-1)), np.minimum(length, t.max(axis=-1))
+    span = t[..., 1] - t[..., 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = [np.abs(d[..., 0] + (at - t[..., 0]) / span * (d[..., 1] - d[..., 0])) for at in (low, high)]
+    return float((high - low)[(high > low) & (np.maximum(*apart) <= near)].sum())
 
 
 def flood_fill(free, bounds, cells):

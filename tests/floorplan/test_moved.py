@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shapely import affinity
 
@@ -119,6 +119,31 @@ def test_more_corners_on_the_walls_and_another_order_change_no_path(world, metho
     before = lengths(boundary, obstacles, points, method)
     after = lengths(boundary, [redrawn(obstacles[k]) for k in order], points, method)
     check_same(before, after, 1.0, 1e-6)
+
+
+@settings(max_examples=15)
+@given(worlds, transforms, st.sampled_from(FULL))
+@example((0, "boxes"), turned(4.5, 1e3, (1e7, -1e7)), "hertel-mehlhorn")  # a border rounded away in the mesh
+def test_a_moved_plan_that_was_changed_has_the_paths_of_one_made_anew(world, matrix, method):
+    if steps(matrix)[1] > 1e-8:
+        matrix = [*matrix[:4], 0.0, 0.0]
+    boundary, obstacles = make(world)
+    obstacles = [*obstacles, affinity.rotate(shapely.box(40, 45, 62, 52), world[0] % 180)]
+    points = free_points(boundary, obstacles, world[0], 1e-3)
+    if len(points) < 2:
+        return
+    boundary, obstacles, points = mapped(matrix, boundary, obstacles, points)
+    anew = FloorPlan(boundary, obstacles).decompose(method)
+    known = np.array([path.length for path in anew.paths(points[:-1], points[1:], optimal=True)])
+    cut = FloorPlan(boundary, obstacles[:-1]).decompose(method)
+    for _ in range(2):
+        cut.add_obstacle(obstacles[-1])
+        ordinary, exact = (cut.paths(points[:-1], points[1:], optimal=optimal) for optimal in (False, True))
+        np.testing.assert_allclose([path.length for path in exact], known, rtol=1e-7)
+        for one, best in zip(ordinary, exact, strict=True):
+            assert one.found == best.found
+            assert not best or best.length <= one.length * (1 + 1e-9)
+        cut.remove_obstacle(len(obstacles) - 1)
 
 
 @seeds(25)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wayfold.navmesh import NavMesh
 
 Floats = NDArray[np.float64]
-_NEAR = 0.5  # of the rounding of borders: corners closer than this are one vertex
+_NEAR = 0.75  # of the rounding of borders: corners closer than this are one vertex; given ones never are
 
 
 class Topology(NamedTuple):
@@ -102,15 +102,28 @@ def shared_corners(cut: Decomposition, *, local: bool = False) -> tuple[Floats, 
     """
     shared = cut.topology
     vertices = np.column_stack([shared.vertices, cut.vertex_heights])
-    polygons = []
-    for region, ring in enumerate(shared.rings):
-        if len(ring) < 3:  # no wider than rounding: it keeps its own corners, and nobody else has them
-            own = np.arange(cut.offsets[region], cut.offsets[region + 1])
-            ring = len(vertices) + np.arange(len(own))
-            level = np.full(len(own), cut.heights[region])
-            vertices = np.concatenate([vertices, np.column_stack([cut.local_corners[own], level])])
-        polygons.append(ring.astype(np.int32))
-    return vertices if local else cut.frame.world(vertices), polygons
+    polygons = list(shared.rings)
+    for region in _apart(cut, shared.rings):  # it keeps its own corners, and nobody else has them
+        own = np.arange(cut.offsets[region], cut.offsets[region + 1])
+        polygons[region] = len(vertices) + np.arange(len(own))
+        level = np.full(len(own), cut.heights[region])
+        vertices = np.concatenate([vertices, np.column_stack([cut.local_corners[own], level])])
+    return vertices if local else cut.frame.world(vertices), [ring.astype(np.int32) for ring in polygons]
+
+
+def _apart(cut: Decomposition, rings: list[NDArray[np.int64]]) -> list[int]:
+    """Regions no wider than rounding: without an area over the common vertices, or on the same side of a larger one."""
+    found = [region for region, ring in enumerate(rings) if len(ring) < 3]
+    owner: dict[tuple[int, int], int] = {}
+    areas = cut.areas
+    for region in np.argsort(-areas, kind="stable").tolist():
+        ring = rings[region].tolist()
+        edges = list(zip(ring, ring[1:] + ring[:1], strict=True))
+        if len(ring) >= 3 and any(edge in owner for edge in edges):
+            found.append(region)
+        elif len(ring) >= 3:
+            owner.update(dict.fromkeys(edges, region))
+    return found
 
 
 def navmesh(cut: Decomposition, *, local: bool = False) -> NavMesh:

@@ -65,8 +65,9 @@ def clean(shape: Any, resolution: float) -> MultiPolygon:
     """
     parts = [part for part in shapely.get_parts(shape) if part.geom_type == "Polygon"]
     parts = [part for part in parts if part.area > resolution * part.length]
-    parts = [simplified(part, 2.0 * resolution) for part in parts]
-    return shapely.orient_polygons(MultiPolygon(parts))
+    whole = MultiPolygon([simplified(part, 2.0 * resolution) for part in parts])
+    # Parts that touch may overlap once each has been made simpler: then they stay as they were.
+    return shapely.orient_polygons(whole if whole.is_valid else MultiPolygon(parts))
 
 
 def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiPolygon:

@@ -125,7 +125,7 @@ class Decomposition:
     @property
     def border_rounding(self) -> float:
         """How far borders of neighbours may lie apart, metres; more after updates, which round the touched regions."""
-        return self.rounding if self.updated else self.rounding / 16.0
+        return self.rounding / (4.0 if self.updated else 16.0)
 
     @cached_property
     def topology(self) -> _mesh.Topology:
