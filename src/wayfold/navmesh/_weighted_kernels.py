@@ -35,7 +35,8 @@ class Region(NamedTuple):
 class Crossings(NamedTuple):
     """Points of the chosen portals."""
 
-    shares: np.ndarray  # (m,) float64, where they lie on a portal, from 0 to 1
+    shares: np.ndarray  # (m,) float64, where they lie on a portal, from 0 to 1; m is odd, 3 or more
+    share: np.ndarray  # (n m,) float64, where each of them lies
     places: np.ndarray  # (n m, 2) float64
     via: np.ndarray  # (nodes,) int32, polygon through which the search reached a node, or ALONG
 
@@ -177,40 +178,82 @@ def _cross(
     return size
 
 
+@helper
+def _pin(ground, twins, portals, region, crossings, polygon, x, y, aside):
+    """Put a point of each portal of a polygon where (x, y) is nearest to it, or as far beside that as (x, y) is away.
+
+    On a long portal none may be there otherwise. A point that was put somewhere has 2 added to its share.
+    """
+    points = crossings.shares.size
+    for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
+        portal = portals.doors[k]
+        first = region.local[portal] * points
+        if first < 0:
+            continue
+        a, b = _ends(ground, twins, portals, portal)
+        ux, uy = ground.vertices[b, 0] - ground.vertices[a, 0], ground.vertices[b, 1] - ground.vertices[a, 1]
+        px, py = x - ground.vertices[a, 0], y - ground.vertices[a, 1]
+        length2 = ux * ux + uy * uy
+        share = (px * ux + py * uy + aside * abs(ux * py - uy * px)) / length2
+        if not 0.0 < share < 1.0:
+            continue
+        best, nearest = -1, np.inf
+        for node in range(first + 1, first + points - 1):
+            if abs(crossings.share[node] - share) < nearest and crossings.share[node] < 2.0:
+                best, nearest = node, abs(crossings.share[node] - share)
+        if best >= 0:
+            crossings.share[best] = 2.0 + share
+
+
+@helper
+def _place_points(ground, twins, portals, links, region, crossings, polygons, count, starts, x, y, goals, to_x, to_y):
+    """Place the points of all chosen portals."""
+    points = crossings.shares.size
+    share = crossings.share
+    for node in range(count * points):
+        share[node] = crossings.shares[node % points]
+    for aside in (0.0, -1.0, 1.0):
+        for polygon in starts:
+            _pin(ground, twins, portals, region, crossings, polygon, x, y, aside)
+        for polygon in goals:
+            _pin(ground, twins, portals, region, crossings, polygon, to_x, to_y, aside)
+    for at in range(polygons if links.costs.size > 0 else 0):
+        here = region.polygons[at]
+        for link in range(links.offsets[here], links.offsets[here + 1]):
+            sx, sy, ex, ey = links.starts[link, 0], links.starts[link, 1], links.ends[link, 0], links.ends[link, 1]
+            _pin(ground, twins, portals, region, crossings, here, sx, sy, 0.0)
+            _pin(ground, twins, portals, region, crossings, links.targets[link], ex, ey, 0.0)
+    for first in range(count):
+        a, b = _ends(ground, twins, portals, region.chosen[first])
+        ax, ay = ground.vertices[a, 0], ground.vertices[a, 1]
+        bx, by = ground.vertices[b, 0], ground.vertices[b, 1]
+        for node in range(first * points, first * points + points):
+            s = share[node]
+            if s >= 2.0:
+                s -= 2.0
+            at = node  # in order: walks along the portal lead from one to the next
+            while at > first * points and share[at - 1] > s:
+                share[at] = share[at - 1]
+                at -= 1
+            share[at] = s
+        for node in range(first * points, first * points + points):
+            s = share[node]
+            crossings.places[node, 0] = (1.0 - s) * ax + s * bx
+            crossings.places[node, 1] = (1.0 - s) * ay + s * by
+
+
 @kernel
 def search_crossings(
-    ground,
-    twins,
-    portals,
-    prices,
-    links,
-    region,
-    crossings,
-    count,
-    state,
-    starts,
-    x,
-    y,
-    goals,
-    to_x,
-    to_y,
-    scale,
-    budget,
-):
-    """Cheapest way over points of `count` chosen portals; returns (status, settled nodes).
+    ground, twins, portals, prices, links, region, crossings, polygons, count, state, starts, x, y, goals, to_x, to_y,
+    scale, budget,
+):  # fmt: skip
+    """Cheapest way over points of `count` chosen portals of a region of `polygons`; returns (status, settled nodes).
 
     `starts` and `goals` are the polygons that hold the start and the goal. `scale` makes the straight distance to the
     goal a lower bound. `state` needs room for all nodes in its heap.
     """
     points = crossings.shares.size
-    for first in range(count):
-        a, b = _ends(ground, twins, portals, region.chosen[first])
-        ax, ay = ground.vertices[a, 0], ground.vertices[a, 1]
-        bx, by = ground.vertices[b, 0], ground.vertices[b, 1]
-        for j in range(points):
-            s = crossings.shares[j]
-            crossings.places[first * points + j, 0] = (1.0 - s) * ax + s * bx
-            crossings.places[first * points + j, 1] = (1.0 - s) * ay + s * by
+    _place_points(ground, twins, portals, links, region, crossings, polygons, count, starts, x, y, goals, to_x, to_y)
     source = count * points
     clock = begin(state, source)
     size, settled = 1, 0
@@ -296,7 +339,7 @@ def lay(ground, twins, portals, prices, links, region, crossings, count, trail, 
         chain.a[used], chain.b[used], chain.share[used] = -1, -1, 0.0
         if node < source:
             chain.a[used], chain.b[used] = _ends(ground, twins, portals, portal)
-            chain.share[used] = crossings.shares[node % points]
+            chain.share[used] = crossings.share[node]
             chain.x[used], chain.y[used] = crossings.places[node, 0], crossings.places[node, 1]
         elif node == source:
             chain.x[used], chain.y[used] = start[0], start[1]

@@ -86,6 +86,7 @@ class Room(NamedTuple):
 
     region: Region
     state: SearchState
+    share: NDArray[np.float64]
     places: NDArray[np.float64]
     via: NDArray[np.int32]
 
@@ -115,10 +116,10 @@ class Rooms:
         self._free.append(room)
 
 
-def search_room(nodes: int) -> tuple[SearchState, NDArray[np.float64], NDArray[np.int32]]:
-    """Scratch for a search over so many nodes: 42 bytes each."""
+def search_room(nodes: int) -> tuple[SearchState, NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """Scratch for a search over so many nodes: 58 bytes each."""
     state = SearchState(
         np.empty(nodes), np.empty(nodes, np.int32), np.zeros(nodes, np.uint16), np.empty(nodes, np.int32),
         np.empty(nodes), np.empty(nodes, np.int32), np.zeros(1, np.int64),
     )  # fmt: skip
-    return state, np.empty((nodes, 2)), np.empty(nodes, np.int32)
+    return state, np.empty(nodes), np.empty((nodes, 2)), np.empty(nodes, np.int32)

@@ -27,8 +27,8 @@ Point = NDArray[np.float64]
 
 _STEPS = 250_000
 """Points on portals times points on a portal, about: what one search may cost."""
-_DOORS = 6_000
-"""Doors (sides of portals) of the region that is searched first."""
+_DOORS = (48_000, 6_000)
+"""Doors (sides of portals) of the regions that are searched: a wide one, and a narrow one with more points."""
 _FINE = 9
 """Points on a portal that are enough."""
 _BOUND_STEPS = 4_000_000
@@ -45,7 +45,7 @@ def _shares(finer: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], half, 1.0 - half[-2::-1], [1.0]])
 
 
-_SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6))
+_SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8))
 
 
 class Query(NamedTuple):
@@ -66,15 +66,13 @@ def cheapest(query: Query, quick: Path, budget: int) -> Path:
     if not best.found:
         return best
     expanded = best.expanded
-    seeds, doors = best.nodes, _DOORS
-    while True:
-        path, finest = _refined(query, budget - expanded, seeds, doors)
+    for doors in _DOORS:
+        path, fine = _refined(query, budget - expanded, best.nodes, doors)
         expanded += path.expanded
         if path.cost < best.cost:
             best = path
-        if not path.found or finest:
+        if not path.found or fine:
             break
-        seeds, doors = best.nodes, doors // 4
     best.expanded = expanded
     best._lower_bound = partial(lower_bound, query, best.cost)
     return best
@@ -100,7 +98,7 @@ def lower_bound(query: Query, known: float) -> float:
 
 
 def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) -> tuple[Path, bool]:
-    """The cheapest path in a region around some polygons, and whether a smaller region would not be searched finer."""
+    """The cheapest path in a region around some polygons, and whether it was searched with points enough."""
     state, start, goal = query.state, query.start, query.goal
     ground, twins, portals, links = state.ground, state.layout.twins, state.layout.portals, state.links
     prices = queries.prices_of(state, query.rates)
@@ -112,10 +110,10 @@ def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) ->
     nodes = count * shares.size + 2 + len(links.costs)
     if nodes > room.via.size:
         room = Room(region, *search_room(nodes + nodes // 4))
-    crossings = Crossings(shares, room.places, room.via)
+    crossings = Crossings(shares, room.share, room.places, room.via)
     scale = queries.link_scale(state, query.rates.lowest)
     status, settled = _weighted_kernels.search_crossings(
-        ground, twins, portals, prices, links, region, crossings, count, room.state,
+        ground, twins, portals, prices, links, region, crossings, polygons, count, room.state,
         query.starts, start[0], start[1], query.goals, goal[0], goal[1], scale, budget,
     )  # fmt: skip
     path = Path(Status.UNREACHABLE, expanded=settled)
@@ -136,4 +134,4 @@ def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) ->
             path = Path(Status.FOUND, line.points[:used], nodes=way[:passed], cost=cost, expanded=settled)
     _weighted_kernels.leave(region, polygons, count)
     state.rooms.give(room)
-    return path, polygons == state.num_polygons or shares.size >= _FINE
+    return path, shares.size >= _FINE
