@@ -273,10 +273,12 @@ def check_elsewhere(seed, moves):
 
 
 @seeds(6)
-def test_costs_do_not_depend_on_how_a_world_is_turned_mirrored_scaled_or_numbered(seed):
+def test_costs_do_not_depend_on_how_a_world_is_turned_mirrored_scaled_shifted_or_numbered(seed):
     def moves(rng):
         yield 1.0, turned(rng.uniform(0, 7)), 0.0
         yield 1.0, np.array([[-1.0, 0.0], [0.0, 1.0]]), 0.0
         yield float(10 ** rng.uniform(-3, 3)), turned(rng.uniform(0, 7)), 0.0
+        yield 1.0, turned(0.0), rng.uniform(-1e6, 1e6, 2)
+        yield 1.0, turned(0.0), np.array([3.9e5, 5.82e6])
 
     check_elsewhere(seed, moves)

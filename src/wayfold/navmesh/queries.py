@@ -170,9 +170,7 @@ def _strings(crossings: int) -> _string_kernels.Strings:
 
 def prices_of(state: State, rates: Rates) -> _string_kernels.Prices:
     """What a walk costs, as kernels see it."""
-    return _string_kernels.Prices(
-        state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.frame.rounding
-    )
+    return _string_kernels.Prices(state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near)
 
 
 def shortest(
