@@ -92,7 +92,9 @@ def test_a_plan_moved_turned_mirrored_and_scaled_has_the_same_paths(world, matri
 
 
 @settings(max_examples=25)
-@given(worlds, st.sampled_from(FULL), st.sampled_from([0.0, 1e-13, 1e-11]))
+@given(worlds, st.sampled_from(FULL), st.sampled_from([0.0, 1e-13, 1e-11, 1e-9, 1e-8]))
+@example((10, "boxes"), "deaccon", 1e-8)  # parts of the free space that overlapped once they were made simpler
+@example((1150, "boxes"), "deaccon", 1e-9)  # walls nearly in a line
 def test_more_corners_on_the_walls_and_another_order_change_no_path(world, method, noise):
     boundary, obstacles = make(world)
     points = free_points(boundary, obstacles, world[0], 1e-3)
@@ -206,6 +208,23 @@ def test_an_office_in_metres_of_a_national_grid_keeps_its_gateways_and_its_paths
     for cut, places in ((plain, goals), (far, goals + offset)):
         cut.information.attach(places)
     assert far.information.visible_at(goals[3] + offset) == plain.information.visible_at(goals[3])
+
+
+@pytest.mark.parametrize("degrees", [10.0, 33.3, 71.0])
+@pytest.mark.parametrize("method", FULL)
+def test_a_turned_office_has_exact_paths_of_the_same_length(degrees, method):
+    office = samples.rooms(2)
+    shapes = (office.boundary, *office.obstacles)
+    plain = FloorPlan(office.boundary, office.obstacles).decompose("hertel-mehlhorn")
+    goals = plain.centres[::12, :2]
+    known = [path.length for path in plain.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=True)]
+    boundary, *obstacles = (affinity.rotate(shape, degrees, origin=(0, 0)) for shape in shapes)
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    goals = goals @ np.array([[c, s], [-s, c]])
+    cut = FloorPlan(boundary, obstacles).decompose(method)
+    ordinary, exact = (cut.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=flag) for flag in (False, True))
+    np.testing.assert_allclose([path.length for path in exact], known, rtol=0, atol=1e-7)
+    assert all(best.length <= one.length * (1 + 1e-9) for one, best in zip(ordinary, exact, strict=True))
 
 
 def test_a_plan_far_away_is_changed_saved_and_loaded_like_one_at_the_origin(tmp_path):
