@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+import shapely.affinity
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import naive_terrain as naive
@@ -94,3 +95,71 @@ def test_a_disc_pays_for_what_it_touches_before_its_centre_does():
     line = [(5, 2), (15, 2)]
     assert terrain.cost(line) == pytest.approx(5 + 15)
     assert terrain.cost(line, radius=1.0) == pytest.approx(4 + 18, rel=1e-8)
+
+
+def heaviest(terrain, places, radius):
+    """The highest weight within a radius of each place, by distances to all triangles."""
+    found = np.zeros(len(places))
+    place, triangle = shapely.STRtree(parts(terrain)[0]).query(
+        shapely.points(places), predicate="dwithin", distance=radius
+    )
+    np.maximum.at(found, place, terrain.triangle_weights[triangle])
+    return found
+
+
+@settings(max_examples=15)
+@given(st.integers(0, 10_000), st.floats(0.2, 6.0), st.integers(0, 4), st.sampled_from([0.0, 5.82e6]))
+@example(4347, 1.5, 0, 0.0)  # outlines that ended beside the outline they end on
+def test_a_grown_terrain_weighs_what_the_disc_touches(seed, radius, count, offset):
+    """Nowhere less, and nowhere more than a disc that is 9 % larger; also where only an edit was grown again."""
+    rng = np.random.default_rng(seed)
+    regions = random_regions(seed, count=5, obstacles=0.3) or [(shapely.box(0, 0, 9, 9), 1.0)]
+    regions = [(shapely.affinity.translate(shape, offset, -offset), weight) for shape, weight in regions]
+    shift = np.array([offset, -offset])
+    base = Terrain(regions, default=2.0, bounds=(*shift, *(shift + 100)))
+    layers = []
+    for number in range(count + 1):
+        terrain = base.painted(layers)
+        grown = terrain._grown(radius)
+        places = rng.uniform(0, 100, (300, 2)) + shift
+        at = grown.locate(places)
+        weights = np.where(at < 0, np.inf, grown.triangle_weights[at])
+        assert (weights >= heaviest(terrain, places, radius) * (1 - 1e-9)).all()
+        assert (weights <= heaviest(terrain, places, 1.0901 * radius) * (1 + 1e-9)).all()
+        middle, size = rng.uniform(-5, 105, 2) + shift, rng.uniform(1, 15, 2)
+        polygon = shapely.affinity.rotate(shapely.box(*(middle - size), *(middle + size)), 30 * number)
+        layers.append((polygon, float(rng.choice([0.5, 3.0, np.inf]))))
+
+
+@pytest.mark.parametrize("angle", [0, 17, 45])
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_every_gap_of_2_25_radii_is_passed(angle, offset):
+    rng = np.random.default_rng(angle)
+    for _ in range(6):
+        radius = float(rng.uniform(0.2, 2.0))
+        gap = 2.25 * radius
+        corners = [shapely.Polygon([(-30, -gap / 2), (0, -gap / 2), (rng.uniform(-9, 0), -30), (-30, -30)]),
+                   shapely.Polygon([(30, gap / 2), (0, gap / 2), (rng.uniform(0, 9), 30), (30, 30)]),
+                   shapely.Polygon([(-30, gap / 2 + 9), (-1, 30), (-30, 30)])]  # fmt: skip
+        regions = [(shapely.box(-30, -30, 30, 30), 1.0), *((corner, np.inf) for corner in corners)]
+        turned = [
+            (shapely.affinity.translate(shapely.affinity.rotate(shape, angle, origin=(0, 0)), offset, offset), weight)
+            for shape, weight in regions
+        ]
+        terrain = Terrain(turned)
+        ends = [shapely.affinity.rotate(shapely.Point(x, 0), angle, origin=(0, 0)).coords[0] for x in (-20, 20)]
+        path = terrain.path(*(np.array(ends) + offset), radius=radius)
+        assert path.found
+        assert path.cost == pytest.approx(terrain.cost(path.points, radius=radius), rel=1e-9)
+
+
+def test_a_disc_may_start_where_it_only_just_fits():
+    # At a corner the grown obstacle reaches farther than the disc: who stands there still gets away.
+    terrain = Terrain([(shapely.box(0, 0, 40, 40), 1.0), (shapely.box(0, 0, 20, 20), np.inf)])
+    for angle in np.linspace(0, np.pi / 2, 13):
+        start = (20 + 2.001 * np.cos(angle), 20 + 2.001 * np.sin(angle))
+        path = terrain.path(start, (35, 35), radius=2.0)
+        assert path.found
+        np.testing.assert_allclose(path.points[0, :2], start)
+        straight = np.hypot(35 - start[0], 35 - start[1])
+        assert path.cost <= 1.1 * straight

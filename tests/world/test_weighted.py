@@ -156,6 +156,71 @@ def test_costs_by_name_are_those_of_with_weights():
         opened.planner(POINT, costs={"lava": 2.0})
 
 
+def test_a_disc_that_does_not_fit_is_refused_by_every_query():
+    planner = world().planner(DISC)
+    beside = (7.8, 8.0)  # of the rock
+    assert world().planner(POINT).path(beside, (1, 1)).found
+    for ask in (
+        lambda: planner.path(beside, (1, 1)),
+        lambda: planner.path((1, 1), beside),
+        lambda: planner.paths([(1, 1), beside], [(2, 2), (2, 2)]),
+        lambda: planner.reachable(beside, (1, 1)),
+        lambda: planner.field(beside),
+        lambda: planner.field((1, 1)).path(beside),
+        lambda: planner.field((1, 1)).cost([(2, 2), beside]),
+    ):
+        with pytest.raises(OffMapError, match=r"radius 0\.5"):
+            ask()
+    with pytest.raises(OffMapError, match="nearest place that this agent can be at"):
+        planner.path(beside, (1, 1))
+    assert planner.path(planner.nearest(beside), (1, 1)).found
+
+
+@given(edits(10.0, costs=(1.0, 2.0, 0.5)))
+@settings(max_examples=10)
+def test_edits_for_a_disc_equal_ground_from_scratch(sequence):
+    opened = world()
+    planner = opened.planner(DISC)
+    make(opened, sequence)
+    layers = [(shape.polygon, cost) for shape, cost in opened.costs]
+    layers += [(shape.polygon, float("inf")) for shape in opened.blocks]
+    fresh = Terrain(scratch(layers))
+    for start, goal in np.random.default_rng(1).random((6, 2, 2)) * (12, 10):
+        costs = []
+        for ask in (planner.distance, lambda start, goal: fresh.path(start, goal, radius=0.5).cost):
+            try:
+                costs.append(ask(start, goal))
+            except OffMapError:
+                costs.append(-1.0)
+        assert costs[0] == pytest.approx(costs[1], rel=2e-2)
+
+
+def test_the_hundredth_block_cuts_only_what_it_meets():
+    """Also for discs: what the others have cut is kept, and stays right when some of them go."""
+    weights = 1.0 + np.indices((40, 40)).sum(axis=0) // 2 % 2
+    terrain = Terrain.from_raster(weights)
+    opened = World.from_terrain(terrain, cache=False)
+    point, disc = opened.planner(POINT), opened.planner(Agent(radius=0.2))
+    ends = (0.5, 0.5), (39.5, 39.5)
+    made, zones = [], []
+    for number in range(100):
+        x, y = 4.0 * (number // 10) + 1.9, 4.0 * (number % 10) + 1.9
+        before = set(terrain._cuts._values)
+        opened.block(Box((x, y, 0), (x + 0.3, y + 0.2, 1)))
+        made.append(sorted(key[0] for key in set(terrain._cuts._values) - before))
+        if number in (49, 98, 99):
+            before = set(terrain._cuts._values)
+            assert disc.path(*ends).found
+            zones.append(sorted(key[0] for key in set(terrain._cuts._values) - before))
+    assert made == [["cluster", "outline"]] * 100
+    assert zones == [["zone"] * 50, ["zone"] * 49, ["zone"]]
+    for shape in opened.blocks[::3]:
+        opened.unblock(shape)
+    fresh = same_zones(opened, World.from_terrain(Terrain.from_raster(weights), cache=False))
+    for planner, agent in ((point, POINT), (disc, Agent(radius=0.2))):
+        assert planner.distance(*ends) == fresh.planner(agent).distance(*ends)
+
+
 @given(edits(10.0, costs=(1.0, 2.0, 0.5)))
 @settings(max_examples=20)
 def test_edits_equal_a_fresh_world(sequence):

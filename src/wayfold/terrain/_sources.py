@@ -72,6 +72,18 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
     return np.array(shapes, object), np.array(kinds), tuple(names), np.array(weights)
 
 
+def check_layers(polygons: Sequence[Any]) -> NDArray[Any]:
+    """Polygons to paint with, each whole; refused as regions are."""
+    shapes = np.empty(len(polygons), object)
+    shapes[:] = polygons
+    known = [getattr(shape, "geom_type", None) in ("Polygon", "MultiPolygon") for shape in polygons]
+    # All at once, and one by one only to say which is wrong.
+    fine = all(known) and bool((np.abs(shapely.get_coordinates(shapes)) <= LARGEST).all())
+    if not (fine and shapely.is_valid(shapes).all() and (shapely.area(shapes) > 0).all()):
+        check_regions([(shape, 1.0) for shape in polygons])
+    return np.asarray(shapely.force_2d(shapes))
+
+
 def check_bounds(bounds: Sequence[float] | None, shapes: NDArray[Any]) -> tuple[float, float, float, float]:
     """The map's rectangle: the one given, or the box around all shapes."""
     if bounds is None:

@@ -8,7 +8,10 @@ from threading import Lock
 from typing import Any
 
 LIMIT = 64 * 2**20
-"""Bytes that a terrain keeps of what can be made again, besides the one thing that was used last."""
+"""Bytes of graphs and grown grounds that a terrain keeps for all its weights and radii, besides the one used last."""
+
+CUTS = 16 * 2**20
+"""Bytes that it keeps of what painted polygons have cut."""
 
 
 class Prepared:
@@ -23,7 +26,7 @@ class Prepared:
         The value that was used last stays even if it alone is larger.
     """
 
-    def __init__(self, limit: int = LIMIT) -> None:
+    def __init__(self, limit: int) -> None:
         self.limit = limit
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = Lock()

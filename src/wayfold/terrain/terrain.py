@@ -24,7 +24,7 @@ from wayfold.terrain._repaint import repaint
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.prepared import Prepared
+from wayfold.terrain.prepared import CUTS, LIMIT, Prepared
 from wayfold.terrain.routes import DualRoutes, EdgeRoutes, Reach
 from wayfold.terrain.steiner import SteinerGraph
 
@@ -60,8 +60,9 @@ class Terrain(FromSources):
     near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
     times the distance of neighbouring float64 numbers there.
 
-    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB (`prepared.LIMIT`) besides
-    the one used last; older ones are made again when they are needed. Any number of threads may ask at once.
+    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB besides the one used last,
+    and what painted polygons have cut, up to 16 MB; older ones are made again when they are needed. Any number of
+    threads may ask at once.
     """
 
     _passes = True  # pinch points
@@ -91,7 +92,8 @@ class Terrain(FromSources):
         self._names = names
         self._by_name = weights
         self._weights: Array = np.ascontiguousarray(weights[kinds])
-        self._prepared = Prepared()
+        self._prepared = Prepared(LIMIT)  # graphs and grown grounds
+        self._cuts = Prepared(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
 
     @classmethod
@@ -172,7 +174,7 @@ class Terrain(FromSources):
                 raise ParameterError(f"no region is called {name!r}: choose from {', '.join(sorted(known)[:20])}")
             fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
         other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
-        other._prepared = self._prepared
+        other._prepared, other._cuts = self._prepared, self._cuts
         return other
 
     def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
@@ -193,16 +195,14 @@ class Terrain(FromSources):
         ParameterError, GeometryError
             When a polygon is not valid or a factor is not above 0.
         """
-        shapes: list[Any] = []
-        factors: list[float] = []
-        for number, (polygon, factor) in enumerate(layers):
-            factors.append(_sources.check_weight(factor, f"the factor of layer {number}"))
-            shapes.append(_sources.check_regions([(polygon, 1.0)])[0][0])
-        if not shapes:
+        given = list(layers)
+        factors = [_sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
+        shapes = _sources.check_layers([polygon for polygon, _ in given])
+        if not len(shapes):
             return self
         ground = self._ground
         local = list(_sources.moved(shapes, ground.frame))
-        found = repaint(ground, local, self._prepared)
+        found = repaint(ground, local, self._cuts)
         count = len(shapes) + 1
         unique, kinds = np.unique(self._kinds[found.of].astype(np.int64) * count + found.over + 1, return_inverse=True)
         own, over = np.divmod(unique, count)  # 0 is for what is not painted
@@ -476,8 +476,8 @@ class Terrain(FromSources):
             for zone, members in discs.zones(self._ground, radius, polygons):
                 key = "zone", radius, base._by_name.tobytes(), *((polygons[n].wkb, factors[n]) for n in members)
                 make = partial(discs.grown_layers, self._ground, self._weights, radius, zone, fine)
-                layers += base._prepared.get(key, make).layers
-            found = repaint(before._ground, [polygon for polygon, _ in layers], before._prepared)
+                layers += base._cuts.get(key, make).layers
+            found = repaint(before._ground, [polygon for polygon, _ in layers], before._cuts)
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
             weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
             ground = Ground(found.vertices, found.triangles, before._ground.frame)
@@ -598,7 +598,9 @@ class _Grown(Terrain):
     @property
     def nbytes(self) -> int:
         """Bytes of everything that was made for the radius."""
-        return self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes
+        return (
+            self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes + self._cuts.nbytes
+        )
 
 
 def _ground_of(vertices: Array, triangles: NDArray[np.int32], origin: Array | None) -> Ground:

@@ -1,0 +1,124 @@
+"""What queries leave behind: bounded, made again when it is needed, and the same answers with and without it."""
+
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import shapely
+
+from tests.terrain.worlds import random_ends, random_regions
+from wayfold import Terrain
+from wayfold.terrain import prepared
+from wayfold.terrain.prepared import Prepared
+
+pytestmark = pytest.mark.kernels
+
+
+def value(size):
+    return SimpleNamespace(nbytes=size)
+
+
+def test_the_values_used_longest_ago_go_first_and_the_last_one_stays():
+    kept = Prepared(100)
+    first = kept.get("a", lambda: value(40))
+    kept.get("b", lambda: value(40))
+    assert kept.get("a", lambda: value(1)) is first
+    kept.get("c", lambda: value(40))  # b was used longest ago
+    assert kept.get("a", lambda: value(1)) is first
+    assert kept.get("b", lambda: value(7)).nbytes == 7
+    kept.get("large", lambda: value(1000))
+    assert kept.nbytes == 1000
+    kept.get("small", lambda: value(10))
+    assert kept.nbytes == 10
+
+
+def test_values_that_grow_are_measured_again():
+    kept = Prepared(100)
+    growing = kept.get("a", lambda: value(1))
+    growing.nbytes = 500
+    kept.get("b", lambda: value(50))
+    assert kept.nbytes == 50
+
+
+def named(count=8):
+    """Stripes with a name each."""
+    return [(shapely.box(10 * k, 0, 10 * k + 10, 80), 1.0 + k, f"kind {k}") for k in range(count)]
+
+
+def test_hundreds_of_weights_and_radii_stay_within_the_limit_and_answer_as_fresh_terrains(monkeypatch):
+    monkeypatch.setattr(prepared, "LIMIT", 2**20)
+    monkeypatch.setattr("wayfold.terrain.terrain.LIMIT", 2**20)
+    terrain = Terrain(named())
+    rng = np.random.default_rng(4)
+    start, goal = (3.0, 5.0), (77.0, 70.0)
+    asked = []
+    largest = 0
+    for number in range(120):
+        weights = {f"kind {k}": float(weight) for k, weight in enumerate(rng.uniform(1, 9, 8))}
+        radius = float(rng.choice([0.0, 0.5 + number / 100]))
+        graph = str(rng.choice(["refined", "dual", "dual-extra", "grid"]))
+        asked.append(
+            (weights, radius, graph, terrain.path(start, goal, graph=graph, radius=radius, weights=weights).cost)
+        )
+        largest = max(largest, terrain._prepared.nbytes)
+    biggest = 3 * 2**20  # one alone may be larger than the limit
+    assert largest <= 2**20 + biggest
+    assert len(terrain._prepared._values) < 110
+    for weights, radius, graph, cost in asked[::10]:
+        again = terrain.path(start, goal, graph=graph, radius=radius, weights=weights).cost
+        fresh = Terrain([(shape, weights[name], name) for shape, _, name in named()])
+        assert again == cost == fresh.path(start, goal, graph=graph, radius=radius).cost
+
+
+def test_threads_that_use_many_weights_at_once_get_what_one_gets(monkeypatch):
+    monkeypatch.setattr("wayfold.terrain.terrain.LIMIT", 2**18)
+    terrain = Terrain(named())
+    sets = [({f"kind {k}": 1.0 + (k * n) % 7 for k in range(8)}, 0.5 * (n % 3)) for n in range(12)]
+    ends = (3.0, 5.0), (77.0, 70.0)
+    expected = [Terrain(named()).path(*ends, weights=weights, radius=radius).cost for weights, radius in sets]
+    wrong = []
+
+    def work(shift):
+        for n in range(24):
+            at = (n * shift) % 12
+            weights, radius = sets[at]
+            cost = terrain.path(*ends, weights=weights, radius=radius).cost
+            if cost != expected[at]:
+                wrong.append((at, cost))
+
+    threads = [threading.Thread(target=work, args=(shift,)) for shift in (1, 5, 7, 11)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_painting_again_uses_what_was_cut_and_gives_the_same():
+    regions = random_regions(7)
+    terrain = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100))
+    rng = np.random.default_rng(7)
+    layers = []
+    for _ in range(12):
+        x, y = rng.uniform(0, 90, 2)
+        layers.append((shapely.box(x, y, x + 5, y + 7), float(rng.choice([2.0, np.inf]))))
+        again = terrain.painted(layers)
+        fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).painted(layers)
+        np.testing.assert_array_equal(again.vertices, fresh.vertices)
+        np.testing.assert_array_equal(again.triangles, fresh.triangles)
+        np.testing.assert_array_equal(again.triangle_weights, fresh.triangle_weights)
+    without = terrain.painted(layers[:3] + layers[4:])
+    ends = random_ends(without, 7)
+    fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).painted(layers[:3] + layers[4:])
+    assert without.path(*ends).cost == fresh.path(*ends).cost
+
+
+def test_all_parts_of_a_multipolygon_are_painted():
+    terrain = Terrain([(shapely.box(0, 0, 10, 10), 1.0)])
+    both = shapely.MultiPolygon([shapely.box(1, 1, 2, 2), shapely.box(7, 7, 9, 9)])
+    painted = terrain.painted([(both, 5.0)])
+    weights = painted.triangle_weights[painted.locate([(1.5, 1.5), (8, 8), (5, 5)])]
+    assert weights.tolist() == [5.0, 5.0, 1.0]
