@@ -73,13 +73,15 @@ def test_every_path_costs_the_sum_of_its_steps_and_links(seed):
             assert path.found == exact.found
             if not path:
                 continue
-            expected = naive_grid.path_cost(plain, links, path.points, weight, straight=smooth)
+            walked = smooth and len(grid.path(start, goal).points) > 2
+            expected = naive_grid.path_cost(plain, links, path.points, weight, straight=walked)
             assert path.cost == pytest.approx(expected, rel=1e-9)
             assert grid.replan(path).cost == pytest.approx(path.cost, rel=1e-9)
             if not smooth:
                 pulled = path.smooth()
-                expected = naive_grid.path_cost(plain, links, pulled.points, weight, straight=len(pulled.points) > 2)
+                expected = naive_grid.path_cost(plain, links, pulled.points, weight, straight=pulled is not path)
                 assert pulled.cost == pytest.approx(expected, rel=1e-9)
+                assert grid.replan(pulled).cost == pytest.approx(pulled.cost, rel=1e-9)
     starts, goals = zip(*ends, strict=True)
     for abstract in (False, True):
         found = grid.paths(starts, goals, abstract=abstract, workers=2)
@@ -129,6 +131,15 @@ def test_a_link_beside_dear_cells_costs_what_a_link_costs():
             assert path.cost == 12
             assert grid.replan(path).cost == 12
             assert grid.paths([start], [goal], abstract=abstract, smooth=smooth)[0].cost == 12
+
+
+def test_who_walks_beside_a_link_pays_for_the_walk():
+    grid = SparseGrid.from_cells([(x, 0, 0) for x in range(5)])
+    grid.add_link((0, 0), (4, 0), cost=12)
+    walked = grid.path((0, 0), (4, 0), abstract=False).smooth()
+    assert len(walked.points) == 2
+    assert walked.cost == grid.replan(walked).cost == 4
+    assert grid.path((0, 0), (4, 0), smooth=True).cost == 4
 
 
 def test_a_straight_leg_over_new_effects_is_planned_anew():

@@ -266,9 +266,10 @@ class Planner:
             if node < 0:
                 raise OffMapError(f"the {name} of the path, {tuple(cell.tolist())}, is not a cell of the grid any more")
         space = self.space
+        pulled = path._smoother is None  # a leg of it may be a walk, even where there is a link as well
         ahead, behind = _plan_kernels.holding(space, nodes, cells)
         if ahead == len(nodes) - 1:
-            cost = _plan_kernels.leg_costs(space, nodes, cells, False)
+            cost = _plan_kernels.leg_costs(space, nodes, cells, pulled)
             return Path(Status.FOUND, cells, nodes=nodes, cost=cost, smoother=self.pull)
         left, right = ahead, len(nodes) - 1 - behind
         middle = self.path(int(nodes[left]), int(nodes[right]), abstract=abstract, smooth=smooth)
@@ -276,7 +277,7 @@ class Planner:
             return self.path(int(nodes[0]), int(nodes[-1]), abstract=abstract, smooth=smooth)
         nodes = np.concatenate([nodes[:left], middle.nodes, nodes[right + 1 :]])
         points = np.concatenate([cells[:left], middle.points.astype(np.int64), cells[right + 1 :]])
-        cost = _plan_kernels.leg_costs(space, nodes, points, smooth)
+        cost = _plan_kernels.leg_costs(space, nodes, points, smooth or pulled)
         return Path(
             Status.FOUND,
             points,
