@@ -161,7 +161,16 @@ def place(world, placement):
     )
 
 
-def reordered(world, seed):
+def least_gap(world, placement):
+    """Metres, before it is placed, that near-duplicate vertices lie apart: a million roundings, as at the origin.
+
+    Where they lie nearer, rounding turns their short edge by a visible angle, and polygons are no longer convex.
+    """
+    reach = float(np.abs(placement(world.vertices)).max())
+    return 1e6 * float(np.spacing(reach)) / placement.scale
+
+
+def reordered(world, seed, least=0.0):
     """Vertices and polygons in another order, polygons from another corner, some the other way round."""
     draw = np.random.default_rng(seed)
     order = draw.permutation(len(world.vertices))
@@ -223,6 +232,17 @@ class _Cutter:
             self.polygons.append([*ring[cut:], vertex])
             self.kinds.append(self.kinds[polygon])
 
+    def dented(self):
+        """Whether a corner of a polygon turns the wrong way by more than rounding."""
+        for ring in self.polygons:
+            points = np.array([self.vertices[corner][:2] for corner in ring])
+            before, after = points - np.roll(points, 1, axis=0), np.roll(points, -1, axis=0) - points
+            turn = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
+            way = np.sign(turn[np.argmax(np.abs(turn))])
+            if (way * turn < -1e-14 * self.extent**2).any():
+                return True
+        return False
+
     def area(self, ring):
         """Area seen from above."""
         x, y = np.array([self.vertices[corner][:2] for corner in ring]).T
@@ -250,7 +270,7 @@ class _Cutter:
         )
 
 
-def subdivided(world, seed, cuts=6):
+def subdivided(world, seed, least=0.0, cuts=6):
     """Some polygons cut: along chords, around their middles, from the middles of their edges."""
     draw = np.random.default_rng(seed)
     cutter = _Cutter(world)
@@ -268,8 +288,8 @@ def subdivided(world, seed, cuts=6):
     return cutter.world(world, 0.0, f"subdivided ({seed})")
 
 
-def near_duplicates(world, seed, cuts=5):
-    """Vertices 1e-6 to 1e-10 of the extent beside others, and slivers between them."""
+def near_duplicates(world, seed, least=0.0, cuts=5):
+    """Vertices 1e-6 to 1e-10 of the extent beside others, at least `least` metres, and slivers between them."""
     draw = np.random.default_rng(seed)
     cutter = _Cutter(world)
     for _ in range(cuts):
@@ -277,8 +297,11 @@ def near_duplicates(world, seed, cuts=5):
         ring = cutter.polygons[polygon]
         corner = int(draw.integers(len(ring)))
         length = np.linalg.norm(cutter.vertices[ring[corner]] - cutter.vertices[ring[(corner + 1) % len(ring)]])
-        gap = world.extent * 10.0 ** draw.uniform(-10, -6)
-        if length < 1000 * gap:
+        gap = max(world.extent * 10.0 ** draw.uniform(-10, -6), least)
+        start = cutter.vertices[ring[corner]]
+        new = start + gap / length * (cutter.vertices[ring[(corner + 1) % len(ring)]] - start)
+        apart = np.linalg.norm(np.array(cutter.vertices) - new, axis=1).min()
+        if length < 1000 * gap or apart < 0.5 * gap:
             continue
         new, owners = cutter.on_edge(polygon, corner, gap / length)
         for owner in owners:
@@ -286,7 +309,7 @@ def near_duplicates(world, seed, cuts=5):
     return cutter.world(world, 0.0, f"near-duplicate vertices ({seed})")
 
 
-def near_collinear(world, seed, cuts=6):
+def near_collinear(world, seed, least=0.0, cuts=6):
     """Vertices in the middle of edges, up to 1e-9 of the extent beside them; edges of walls too."""
     draw = np.random.default_rng(seed)
     cutter = _Cutter(world)
@@ -295,9 +318,15 @@ def near_collinear(world, seed, cuts=6):
         polygon = int(draw.integers(len(cutter.polygons)))
         aside = world.extent * float(draw.choice([-1, 1])) * 10.0 ** draw.uniform(-14, -9)
         corner = int(draw.integers(len(cutter.polygons[polygon])))
-        new, owners = cutter.on_edge(polygon, corner, draw.uniform(0.2, 0.8), aside)
+        part = draw.uniform(0.2, 0.8)
+        ring = cutter.polygons[polygon]
+        a, b = cutter.vertices[ring[corner]], cutter.vertices[ring[(corner + 1) % len(ring)]]
+        back = a + part * (b - a)
+        new, owners = cutter.on_edge(polygon, corner, part, aside)
         for owner in owners:  # so that all stay convex, whichever side the vertex lies on
             cutter.chord(owner, new)
+        if cutter.dented():  # a vertex that lay on the same straight line is a dent now: take the new one back to it
+            cutter.vertices[new] = back
         moved = max(moved, abs(aside))
     return cutter.world(world, moved, f"near-collinear vertices ({seed})")
 

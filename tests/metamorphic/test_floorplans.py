@@ -22,7 +22,7 @@ pytestmark = pytest.mark.kernels
 
 METHODS = ("deaccon", "hertel-mehlhorn", "space-filling")
 COVERING = METHODS[:2]
-PLANS = {plan.name: plan for plan in (worlds.ROOMS, worlds.COURTYARD, worlds.MEADOW)}
+PLANS = {plan.name: plan for plan in (worlds.ROOMS, worlds.COURTYARD, worlds.SPIRAL, worlds.MEADOW, worlds.CORRIDORS)}
 
 
 def outlines(plan):
