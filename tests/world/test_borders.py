@@ -1,0 +1,80 @@
+"""Walkers beside ground that is closed to them: on its border one is on open ground, inside it nowhere."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from wayfold import Mesh, World, samples
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture(scope="module")
+def planner():
+    """A small city that may not be walked on its grass."""
+    world = World.from_mesh(samples.city(seed=4, size=(60, 60)), cache=False)
+    return world.planner(costs={"grass": np.inf})
+
+
+def shut(planner, points):
+    now = planner._now
+    found = now.navmesh.locate(points)
+    return now.rates.closed[now.state.kinds[found]] != 0
+
+
+def test_whoever_stands_on_a_corner_of_a_path_beside_closed_ground_goes_on(planner):
+    points = planner.random_points(40, seed=3)
+    goal = points[0]
+    field = planner.field(goal)
+    stood = []
+    for start in points[1:]:
+        path = planner.path(start, goal, exact=True)
+        for at in range(1, len(path.points) - 1):
+            corner = path.points[at]
+            stood.append(corner)
+            rest = planner.path(corner, goal, exact=True)
+            assert rest.cost == pytest.approx(np.hypot(*np.diff(path.points[at:, :2], axis=0).T).sum(), rel=1e-9)
+            assert planner.path(corner, goal).found
+            assert planner.path(goal, corner).found
+            assert planner.reachable(corner, goal)
+        for a, b in pairwise(path.points):
+            assert planner.map.raycast(a, b, costs=planner._now.costs).fraction == 1.0
+    corners = np.array(stood)
+    assert len(corners) > 20
+    assert np.isfinite(field.cost(corners)).all()
+    assert all(field.paths(corners))
+    assert all(planner.paths(corners, np.broadcast_to(goal, corners.shape)))
+
+
+def test_the_nearest_place_is_never_on_closed_ground(planner):
+    navmesh = planner.map
+    points = navmesh.random_points(300, seed=7)
+    closed = points[shut(planner, points)]
+    assert len(closed) > 5
+    for point in closed:
+        place = planner.nearest(point)
+        held = planner._now.state.holding(
+            np.array([navmesh.locate(place)], np.int32),
+            planner._now.state.frame.local(place)[None],
+            planner._now.rates.closed,
+        )
+        assert len(held[0])
+        assert not planner.path(point, place)
+        assert planner.path(place, place).cost == 0
+
+
+def test_a_one_way_link_is_reachable_one_way_only():
+    floors = [(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0), (20, 0, 0), (28, 0, 0), (28, 8, 0), (20, 8, 0)]
+    mesh = Mesh(floors, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
+    planner = World.from_mesh(mesh, cache=False).planner()
+    a, b = (4.0, 4.0, 0.0), (24.0, 4.0, 0.0)
+    assert not planner.reachable(a, b)
+    planner.map.add_link(a, b, one_way=True)
+    planner._now = type(planner._now)(planner.map, planner._now.costs)
+    assert planner.reachable(a, b)
+    assert not planner.reachable(b, a)
+    assert planner.path(a, b).found
+    assert not planner.path(b, a)
