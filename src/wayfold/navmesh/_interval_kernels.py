@@ -440,21 +440,24 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
 
 @kernel
 def unwind(plane, links, pool, end, goal_x, goal_y, corners, polygons):
-    """The corners and pieces of a found path; returns how many of each (counted on where the arrays are too small).
+    """The corners and polygons of a found path; returns how many of each (counted on where the arrays are too small).
 
     Corners are written back to front, without start and goal: a vertex; -1 - 2 * node for the left end of a search
     node's interval, -2 - 2 * node for the right one, where the path bends at a point that is no vertex; n + link for a
-    link (from its start to its end). Pieces are written back to front too.
+    link (from its start to its end). Polygons are written back to front too, each once where several pieces are its.
     """
     vertices = len(plane.vertices)
     count, passed = 0, 0
     to_x, to_y = goal_x, goal_y
-    node = end
+    node, latest = end, np.int32(-1)
     entering = True  # whether the way from this node's root to (to_x, to_y) is still to be looked at
     while node >= 0:
-        if passed < polygons.size:
-            polygons[passed] = pool.polygon[node]
-        passed += 1
+        owner = plane.owners[pool.polygon[node]]
+        if owner != latest:
+            if passed < polygons.size:
+                polygons[passed] = owner
+            passed += 1
+            latest = owner
         if entering:
             around, _ = reach(pool.where[node], np.int64(pool.flags[node]), to_x, to_y)
             if around > 0:
@@ -487,9 +490,9 @@ def unwind(plane, links, pool, end, goal_x, goal_y, corners, polygons):
                     else:
                         high = middle
                 behind = np.int64(low)
-            if behind >= 0:
+            if behind >= 0 and plane.owners[behind] != latest:
                 if passed < polygons.size:
-                    polygons[passed] = behind
+                    polygons[passed] = plane.owners[behind]
                 passed += 1
         node = parent
     return count, passed

@@ -47,6 +47,8 @@ def turn_of(ax, ay, bx, by, cx, cy):
     determinant = left - right
     if abs(determinant) > _ERROR * (abs(left) + abs(right)):
         return 1 if determinant > 0.0 else -1
+    if left == 0.0 and right == 0.0:  # along an axis
+        return 0
     return _nearly_straight(ax, ay, bx, by, cx, cy)
 
 

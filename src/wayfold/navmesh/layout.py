@@ -63,7 +63,12 @@ class Layout:
         """Number of polygons."""
         return len(self.ground.offsets) - 1
 
-    @property
+    @cached_property
+    def whole(self) -> Plane:
+        """The mesh for the interval search, with all of its polygons open."""
+        return self.plane(ALL_OPEN)
+
+    @cached_property
     def near(self) -> float:
         """Metres by which a point that is meant to be on a border may lie beside it."""
         return near_of(self.frame)

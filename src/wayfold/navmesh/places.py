@@ -187,7 +187,7 @@ class Places:
             raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
-                state.ground, state.layout.cells, NO_POLYGONS, state.frame.local(points), state.layout.near,
+                state.ground, state.layout.cells, NO_POLYGONS, state.local(points), state.layout.near,
                 *_tolerances(now), False, 0, len(points), found, places,
             )  # fmt: skip
         if found.min() < 0:

@@ -187,7 +187,7 @@ def shortest(
     `starts` and `goals` are the open convex pieces that the points are in (`State.surround`).
     """
     plane, links = state.plane(rates.closed), state.piece_links
-    if rates.closed.any() and len(links.costs):
+    if len(links.costs) and rates.closed.any():
         shut = rates.closed[state.kinds[plane.owners[links.targets]]] != 0
         links = links._replace(costs=np.where(shut, np.inf, links.costs))
     if rates.lowest != 1.0:
@@ -205,12 +205,12 @@ def shortest(
     if end < 0:
         state.scratch.give(borrowed)
         return Path(_STATUS[status], expanded=expanded)
-    codes, pieces = np.empty(256, np.int32), np.empty(1024, np.int32)
+    codes, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
     while True:
-        count, passed = _interval_kernels.unwind(plane, links, pool, end, goal[0], goal[1], codes, pieces)
-        if count <= codes.size and passed <= pieces.size:
+        count, passed = _interval_kernels.unwind(plane, links, pool, end, goal[0], goal[1], codes, polygons)
+        if count <= codes.size and passed <= polygons.size:
             break
-        codes, pieces = np.empty(count, np.int32), np.empty(passed, np.int32)
+        codes, polygons = np.empty(count, np.int32), np.empty(passed, np.int32)
     points = [start]
     vertices = len(plane.vertices)
     for code in codes[:count][::-1].tolist():
@@ -225,9 +225,7 @@ def shortest(
             points.append(bend)
     points.append(goal)
     state.scratch.give(borrowed)
-    nodes = plane.owners[pieces[:passed][::-1]]
-    if len(nodes) > 1:  # pieces of one polygon, and roots that lie in one
-        nodes = nodes[np.append(True, nodes[1:] != nodes[:-1])]
+    nodes = polygons[:passed][::-1].copy()
     corners = np.array(points)
     return Path(
         Status.FOUND,

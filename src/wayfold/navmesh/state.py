@@ -89,6 +89,7 @@ class State:
         self._rates: dict[tuple[tuple[int, float], ...], Rates] = {}
         self._planes: dict[bytes, Plane] = {}
         self._islands: dict[bytes, Islands] = {}
+        self._moved = any(layout.frame.origin)
         self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
     @property
@@ -100,6 +101,10 @@ class State:
     def frame(self) -> Frame:
         """Where the mesh lies; everything in here is relative to it."""
         return self.layout.frame
+
+    def local(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points relative to the frame; the same array where the mesh lies around 0."""
+        return self.frame.local(points) if self._moved else points
 
     def with_links(self, links: Links) -> State:
         """The same mesh with other links."""
@@ -204,20 +209,19 @@ class State:
         `polygons` (q,) and `places` (q, 3) are what `_ground_kernels.locate` found.
         """
         pieces, counts = self._surround(polygons, places, closed)
-        return [row[:count] for row, count in zip(pieces, counts.tolist(), strict=True)]
+        return [pieces[at, :count] for at, count in enumerate(counts.tolist())]
 
     def _surround(
         self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        plane, room = self.layout.plane(ALL_OPEN), _FEW
+        plane, near, room = self.layout.whole, self.layout.near, _FEW
         counts = np.empty(len(places), np.int64)
         while True:
             pieces = np.empty((len(places), room), np.int32)
             _ground_kernels.surround(
-                self.ground, plane, self.layout.cells, closed, self.kinds, polygons, places, self.layout.near,
-                pieces, counts,
+                self.ground, plane, self.layout.cells, closed, self.kinds, polygons, places, near, pieces, counts,
             )  # fmt: skip
-            most = int(counts.max(initial=0))
+            most = max(counts.tolist(), default=0)
             if most <= room:
                 return pieces, counts
             room = most
