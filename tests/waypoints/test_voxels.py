@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -12,6 +13,7 @@ import wayfold
 from wayfold import SubregionGraph
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.waypoints import VoxelWaypoints
+from wayfold.waypoints._voxel_kernels import line_free
 
 pytestmark = pytest.mark.kernels
 
@@ -33,11 +35,59 @@ def reachable(blocked, start):
     return reached
 
 
-def touched(p, q):
-    """Voxels that contain one of many points on a line, with all of those around where it runs along a face."""
-    for t in np.linspace(0, 1, 400):
-        point = p + t * (q - p)
-        yield tuple(np.floor(point + 0.5 - 1e-7).astype(int)), tuple(np.floor(point + 0.5 + 1e-7).astype(int))
+def stretch(p, q, voxel):
+    """The part of a line from `p` to `q` in a closed voxel, as exact shares of it: (first, last), None for nothing."""
+    first, last = Fraction(0), Fraction(1)
+    for a, b, middle in zip(p.tolist(), q.tolist(), voxel, strict=True):
+        a, b = Fraction(a), Fraction(b)
+        low, high = middle - Fraction(1, 2), middle + Fraction(1, 2)
+        if a == b:
+            if not low <= a <= high:
+                return None
+            continue
+        near, far = sorted(((low - a) / (b - a), (high - a) / (b - a)))
+        first, last = max(first, near), min(last, far)
+    return (first, last) if first <= last else None
+
+
+def meets(p, q, voxel):
+    """Whether a line meets a closed voxel."""
+    return stretch(p, q, voxel) is not None
+
+
+def pierces(p, q, voxel):
+    """Whether a line goes through the inside of a voxel."""
+    part = stretch(p, q, voxel)
+    if part is None:
+        return False
+    share = (part[0] + part[1]) / 2
+    middle = [Fraction(a) + share * (Fraction(b) - Fraction(a)) for a, b in zip(p.tolist(), q.tolist(), strict=True)]
+    return all(abs(a - b) < Fraction(1, 2) for a, b in zip(middle, voxel, strict=True))
+
+
+places = st.one_of(st.integers(-1, 12).map(lambda k: k / 2), st.floats(-0.5, 6.0))
+
+
+@given(worlds, st.tuples(*[places] * 6))
+@example(np.array([[[False, True], [False, False]]]), (0.0, 0.0, 0.0, 0.0, 1.0, 1.0))
+@example(np.array([[[True]]]), (0.5, -0.5, 0.0, 0.5, 0.5, 0.0))
+def test_a_line_is_free_exactly_when_it_meets_no_blocked_voxel(blocked, ends):
+    most = np.array(blocked.shape) - 0.5
+    p, q = np.minimum(ends[:3], most), np.minimum(ends[3:], most)
+    free = not any(meets(p, q, voxel) for voxel in np.argwhere(blocked).tolist())
+    assert line_free(blocked, tuple(p.tolist()), tuple(q.tolist())) == free
+
+
+@given(worlds, st.integers(2, 4), st.data())
+def test_a_point_on_a_border_belongs_to_every_voxel_that_touches_it(blocked, size, data):
+    free = np.argwhere(~blocked)
+    if not len(free):
+        return
+    waypoints = VoxelWaypoints.from_voxels(blocked, region_size=size)
+    middle = free[data.draw(st.integers(0, len(free) - 1))]
+    sides = np.array(data.draw(st.tuples(*[st.sampled_from([-0.5, 0.0, 0.5])] * 3)))
+    path = waypoints.path(middle + sides, middle)
+    assert path.length == pytest.approx(np.linalg.norm(sides))
 
 
 @given(worlds, st.integers(2, 4), st.data())
@@ -58,7 +108,11 @@ def test_a_path_through_voxels_exists_exactly_when_they_hang_together(blocked, s
         for points in (path.points, smooth.points):
             np.testing.assert_array_equal(points[[0, -1]], [start, goal])
             for p, q in itertools.pairwise(points):
-                assert all(not (blocked[a] and blocked[b]) for a, b in touched(p, q))
+                assert not any(pierces(p, q, voxel) for voxel in np.argwhere(blocked).tolist())
+        if not any(
+            meets(np.array(start, float), np.array(goal, float), voxel) for voxel in np.argwhere(blocked).tolist()
+        ):
+            assert len(path.points) == 2
 
 
 def test_saved_voxels_answer_as_before(tmp_path):
@@ -93,3 +147,25 @@ def test_listed_voxel_queries_are_found(data):
         path = subregions.path(row.start, row.goal)
         assert path.found
         assert path.smooth().length < 1.6 * row.length + 3.0
+
+
+@pytest.mark.data
+def test_smoothed_paths_on_real_maps_pierce_no_blocked_voxel(data):
+    from wayfold.formats import load_map3d, load_scen3d
+
+    legs = 0
+    for file in sorted((data / "movingai" / "warframe").glob("*.3dmap"), key=lambda file: file.stat().st_size)[:4]:
+        waypoints = VoxelWaypoints.from_voxels(load_map3d(file))
+        blocked = waypoints.blocked
+        subregions = SubregionGraph.build(waypoints)
+        for row in load_scen3d(file.with_name(file.name + ".3dscen"))[::100]:
+            for p, q in itertools.pairwise(subregions.path(row.start, row.goal).smooth().points):
+                low = np.maximum(np.floor(np.minimum(p, q)), 0).astype(int)
+                high = np.minimum(np.ceil(np.maximum(p, q)) + 1, blocked.shape).astype(int)
+                part = np.argwhere(blocked[tuple(slice(a, b) for a, b in zip(low, high, strict=True))]) + low
+                # Only voxels near the line are worth exact arithmetic.
+                way = (q - p) / max(np.linalg.norm(q - p), 1e-9)
+                near = part[np.linalg.norm(np.cross(part - p, way), axis=1) < 1.0]
+                assert not any(pierces(p, q, voxel) for voxel in near.tolist())
+                legs += 1
+    assert legs > 50

@@ -93,3 +93,37 @@ def test_a_climber_does_not_go_under_water():
         planner = World.from_mesh(mesh, cache=False).planner(SPIDER)
         land, bottom = planner.nearest((4, 5, STAND)), planner.nearest((11, 5, -3 + STAND))
         assert planner.reachable(land, bottom) == dives
+
+
+def hall(kind, width, height, share):
+    """A world with a ceiling to hang from, where somebody stands in it and a place below the ceiling."""
+    below = height - 0.355
+    if kind == "room":
+        shell = Box((0, 0, 0), (width, width + 1, height)).mesh()
+        return Mesh(shell.vertices, shell.triangles[:, ::-1]), (1.0, 1.0, STAND), (share * width, width / 2, below)
+    ground = Box((-5, -4, -1), (width + 8, 12, 0)).mesh()
+    parts = [ground, Box((0, 0, 0), (1, 4, height)).mesh(), Box((0, 0, height), (width + 2, 4, height + 0.5)).mesh()]
+    if kind == "arch":
+        parts.append(Box((width + 1, 0, 0), (width + 2, 4, height)).mesh())
+    return Mesh.concatenate(parts), (-3.0, 5.0, STAND), (1 + share * width, 2.0, below)
+
+
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
+@given(
+    st.sampled_from(["room", "overhang", "arch"]), st.floats(4.0, 12.0), st.floats(2.0, 8.0), turns, st.floats(0.3, 0.7)
+)
+@example("room", 8.0, 6.0, 0.0, 0.5)
+@example("room", 5.0, 5.5, 47.0, 0.3)
+@example("overhang", 6.0, 4.0, 17.3, 0.7)
+@example("arch", 6.0, 3.0, 45.0, 0.5)
+@example("overhang", 5.53125, 5.53125, 0.0, 0.375)
+def test_a_climber_gets_to_the_ceiling_and_back(kind, width, height, angle, share):
+    mesh, floor, below = hall(kind, width, height, share)
+    world = World.from_mesh(Mesh(turned(mesh.vertices, angle), mesh.triangles), cache=False)
+    planner, level = world.planner(SPIDER), level_of(world)
+    floor, below = turned(floor, angle), turned(below, angle)
+    for start, goal in ((floor, below), (below, floor)):
+        path = planner.path(start, goal)
+        assert path.found
+        for points in (path.points, path.smooth().points):
+            assert [str(violation) for violation in violations(level, planner, points)] == []

@@ -57,6 +57,7 @@ class Live:
 
     def _lay_out(self, waypoints: WaypointGraph) -> None:
         count = waypoints.num_waypoints
+        self._regions = waypoints.layout
         self.layout = layout_of(waypoints, self.seed)
         self.group = np.full(count, -1, np.int32)
         self.queue = np.empty(count, np.int32)
@@ -114,7 +115,7 @@ class Live:
 
     def repair(self, waypoints: WaypointGraph, space: Any, edges: NDArray[np.int32]) -> bool:
         """Bring everything up to date after `edges` changed; False when there is no room left for it."""
-        if len(self.group) != waypoints.num_waypoints:
+        if self._regions is not waypoints.layout:
             self._lay_out(waypoints)
         null = self.labels.dtype.type(np.iinfo(self.labels.dtype).max)
         kernels.find_dirty(space, self.layout, self.turns, self.groups, self.labels, null, edges)

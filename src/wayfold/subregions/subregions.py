@@ -249,9 +249,11 @@ class SubregionGraph:
         rings = _check.whole(margin, "margin", low=0)
         factor = _check.number(weight, "weight", low=1.0)
         limit = searcher.check_budget(budget)
-        (a, first), (b, last) = waypoints.ends(start, goal, self.motions)
-        path = self._exact(a, b, limit) if exact else self._filtered(a, b, rings, factor, limit)
-        return waypoints.finish(path, first, last, self.motions)
+
+        def search(a: int, b: int) -> Path:
+            return self._exact(a, b, limit) if exact else self._filtered(a, b, rings, factor, limit)
+
+        return waypoints.between(start, goal, self.motions, search)
 
     def paths(
         self,

@@ -18,12 +18,13 @@ from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.graph import Graph
 from wayfold.graph._build import turn_round
 from wayfold.waypoints import _kernels, _place_kernels
-from wayfold.waypoints._corners import corner_places, plane_places, ridge_places, ridges_of, wall_places
+from wayfold.waypoints._corners import corner_places, crease_places, plane_places, ridge_places, ridges_of, wall_places
+from wayfold.waypoints._narrow import Narrow, narrow_places, on_planes
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.surroundings import Surroundings
 
 _COLUMNS = 6  # verticals along each side of a region that look for floors
-_LEVELS = 3  # free places along each side of a region that has triangles, and of every face
+LEVELS = 3  # free places along each side of a region that has triangles, and of every face
 _EMPTY_LEVELS = 2  # free places along each side of an empty region
 _MOST = 1024  # waypoints of one region, with those on its faces
 _HITS = 64  # floors on one vertical
@@ -32,6 +33,7 @@ _CORNER_SHARE = 160  # corners and openings that are tried in one region
 _WALL_SHARE = 1000  # places beside walls and ceilings that are tried in one region
 _FACE_SHARE = 400  # places beside walls and ceilings that are tried on one face
 _RIM_SHARE = 400  # places above the rims of roofs and balconies that are tried in one region
+_NARROW_SHARE = 4000  # places in openings that are tried in one region or on one face
 _LEAST_ISLAND = 6  # waypoints that lead nowhere else, to be worth walking or climbing between
 _MOST_REGIONS = 1 << 24
 
@@ -51,8 +53,10 @@ class Spots(NamedTuple):
     corners: list[NDArray[np.float64]]  # beside corners and in openings
     walls: list[NDArray[np.float64]]  # beside walls, ceilings and their outer edges
     rims: list[NDArray[np.float64]]  # above and beside the rims of what walls carry
+    narrow: list[NDArray[np.float64]]  # in openings and in front of them, the narrowest first
     faces: list[list[NDArray[np.float64]]]  # for each axis: beside walls, on the face to the next region
     face_rims: list[list[NDArray[np.float64]]]  # for each axis: on the way over a rim, on that face
+    face_narrow: list[list[NDArray[np.float64]]]  # for each axis: in openings, on that face
 
 
 class Cut(NamedTuple):
@@ -89,7 +93,13 @@ def cut_space(mesh: Mesh, agent: Agent, region_size: float) -> Cut:
 
 
 def build(
-    mesh: Mesh, agent: Agent, region_size: float, motions: Motion, workers: int | None, progress: Progress | None
+    mesh: Mesh,
+    agent: Agent,
+    region_size: float,
+    motions: Motion,
+    closed: Mesh | None,
+    workers: int | None,
+    progress: Progress | None,
 ) -> tuple[Graph, Regions, Surroundings, dict[str, float]]:
     """Place waypoints, join them, and say how many seconds each stage took."""
     size = _check.number(region_size, "region_size", low=0.0, open_low=True)
@@ -100,10 +110,9 @@ def build(
             f" {agent.height:g} m, not {size:g}"
         )
     clock = [time.perf_counter()]
-    cut = cut_space(mesh, agent, size)
-    surroundings = Surroundings(mesh, agent)
-    body = surroundings.body
-    spots = _spots(mesh, body, cut)
+    surroundings = Surroundings(mesh, agent, closed)
+    cut = cut_space(surroundings.local_mesh, agent, size)
+    spots = _spots(surroundings, cut, motions, workers)
     clock.append(time.perf_counter())
     count = cut.shape[0] * cut.shape[1] * cut.shape[2]
     total = 3 * count
@@ -124,30 +133,40 @@ def build(
     clock.append(time.perf_counter())
     edges = _join(surroundings, points, kinds, of, nodes, empty, int(motions), workers, step)
     clock.append(time.perf_counter())
-    graph = _assemble(points, nodes, edges)
-    regions = Regions.from_pairs(grid_boxes(cut.low, np.full(3, cut.size), cut.shape), of, cut.shape)
+    graph = _assemble(surroundings.frame.world(points.astype(np.float64)), nodes, edges)
+    corner = surroundings.frame.world(cut.low)
+    regions = Regions.from_pairs(grid_boxes(corner, np.full(3, cut.size), cut.shape), of, cut.shape)
     clock.append(time.perf_counter())
     names = ("index", "waypoints", "edges", "rows")
     return graph, regions, surroundings, dict(zip(names, np.diff(clock).tolist(), strict=True))
 
 
-def _spots(mesh: Mesh, body: _kernels.Body, cut: Cut) -> Spots:
+def _spots(surroundings: Surroundings, cut: Cut, motions: Motion, workers: int | None) -> Spots:
     """Places that matter in the mesh, by region."""
+    mesh, body = surroundings.local_mesh, surroundings.body
+    narrow = Narrow(np.empty((0, 3)), np.empty(0))
+    if motions & Motion.VOLUMETRIC:
+        narrow = narrow_places(surroundings, mesh, cut.size / LEVELS, workers=workers)
     spacing = 0.4 * cut.size / _COLUMNS
     ridges = ridges_of(mesh, body.cosine)
     around, rims = ridge_places(mesh, ridges, body.offset, body.lift, body.cosine, spacing)
-    beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), around])
-    faces, face_rims = [], []
-    for axis, planes in enumerate(_planes(cut)):
+    creases = crease_places(mesh, body.offset, body.cosine, spacing)
+    beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), around, creases])
+    faces, face_rims, face_narrow = [], [], []
+    for axis, planes in enumerate(planes_of(cut)):
         found, over = plane_places(mesh, ridges, beside, rims, body.offset, body.cosine, spacing, axis, planes[1:-1])
         faces.append(_by_region(found.places, cut, _FACE_SHARE, (axis, found.plane)))
         face_rims.append(_by_region(over.places, cut, _FACE_SHARE, (axis, over.plane)))
+        places, plane = on_planes(surroundings, narrow, axis, planes[1:-1], workers)
+        face_narrow.append(_by_region(places, cut, _NARROW_SHARE, (axis, plane)))
     return Spots(
         _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE),
         _by_region(beside, cut, _WALL_SHARE),
         _by_region(rims, cut, _RIM_SHARE),
+        _by_region(narrow.centres, cut, _NARROW_SHARE),
         faces,
         face_rims,
+        face_narrow,
     )
 
 
@@ -182,7 +201,7 @@ def _corner_of(cut: Cut, region: int) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _planes(cut: Cut) -> list[NDArray[np.float64]]:
+def planes_of(cut: Cut) -> list[NDArray[np.float64]]:
     """Coordinates of the faces along each axis, as float32 stores them."""
     return [(cut.low[d] + cut.size * np.arange(cut.shape[d] + 1)).astype(np.float32).astype(float) for d in range(3)]
 
@@ -197,7 +216,7 @@ def _place(
 ) -> tuple[list[Placed], dict[tuple[int, int], Placed], NDArray[np.bool_]]:
     """Waypoints of every region and of every inner face (by region and axis), and which regions are empty."""
     count = len(spots.corners)
-    planes = _planes(cut)
+    planes = planes_of(cut)
     locals_: list[Any] = [None] * count
     faces: dict[tuple[int, int], Placed] = {}
     empty = np.zeros(count, np.bool_)
@@ -211,7 +230,7 @@ def _place(
         return cell, low, tuple(planes[d][cell[d] + 1] for d in range(3))
 
     def place_faces(first: int, last: int) -> None:
-        world, scratch, points, kinds = surroundings.world(), _scratch(), *_room()
+        world, scratch, points, kinds = surroundings.world(), new_scratch(), *new_room()
         for region in range(first, last):
             cell, low, high = box(region)
             for axis in range(3):
@@ -225,9 +244,10 @@ def _place(
                         high,
                         motions,
                         _COLUMNS,
-                        _LEVELS,
+                        LEVELS,
                         spots.faces[axis][region],
                         spots.face_rims[axis][region],
+                        spots.face_narrow[axis][region],
                         scratch,
                         points,
                         kinds,
@@ -235,11 +255,11 @@ def _place(
                     faces[region, axis] = Placed(points[:found].copy(), kinds[:found].copy())
 
     def place_locals(first: int, last: int) -> None:
-        world, scratch, points, kinds = surroundings.world(), _scratch(), *_room()
+        world, scratch, points, kinds = surroundings.world(), new_scratch(), *new_room()
         nothing = np.empty(0, np.int32)
         for region in range(first, last):
             cell, low, high = box(region)
-            around = tuple(v - grown for v in low), tuple(v + grown for v in high)
+            around = tuple(float(v - grown) for v in low), tuple(float(v + grown) for v in high)
             empty[region] = not collect_overlapping(world.tree, world.stack, *around, nothing)
             given = 0
             for axis in range(3):
@@ -249,7 +269,7 @@ def _place(
                         points[given : given + len(face.kinds)] = face.points
                         kinds[given : given + len(face.kinds)] = face.kinds
                         given += len(face.kinds)
-            columns, levels = (1, _EMPTY_LEVELS) if empty[region] else (_COLUMNS, _LEVELS)
+            columns, levels = (1, _EMPTY_LEVELS) if empty[region] else (_COLUMNS, LEVELS)
             wanted = motions & Motion.VOLUMETRIC if empty[region] else motions
             found = _place_kernels.place_region(
                 world,
@@ -262,6 +282,7 @@ def _place(
                 spots.corners[region],
                 spots.walls[region],
                 spots.rims[region],
+                spots.narrow[region],
                 scratch,
                 points,
                 kinds,
@@ -274,7 +295,7 @@ def _place(
     return locals_, faces, empty
 
 
-def _scratch() -> _place_kernels.Scratch:
+def new_scratch() -> _place_kernels.Scratch:
     return _place_kernels.Scratch(
         np.empty(_HITS),
         np.empty(_HITS, np.int32),
@@ -284,7 +305,7 @@ def _scratch() -> _place_kernels.Scratch:
     )
 
 
-def _room() -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+def new_room() -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
     return np.empty((_MOST, 3), np.float32), np.empty(_MOST, np.uint8)
 
 
@@ -375,7 +396,7 @@ def _join(
     return edges
 
 
-def _assemble(points: NDArray[np.float32], nodes: list[NDArray[np.int32]], edges: list[Edges]) -> Graph:
+def _assemble(points: NDArray[np.float64], nodes: list[NDArray[np.int32]], edges: list[Edges]) -> Graph:
     """Compressed rows of all edges, sorted, freeing each region's list on the way."""
     counts = np.zeros(len(points), np.int64)
     for ids, part in zip(nodes, edges, strict=True):

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from wayfold.geometry import Mesh
 
-_WELD = 1e-3  # metres: vertices closer than this are one
+_WELD = 1e-6  # of the extent: vertices closer than this are one
 _SHARP = 0.8  # cosine between the normals that meet at a corner, at most
 _MOST_PAIRS = 2_000_000
 _BESIDE = 1.3  # how far a place beside an edge is from it, in offsets: there is room for a body straight below
 _LOWER = 0.97  # beside an edge one hangs on the wall rather than on what the wall carries
 _INWARDS = 0.01  # how far inwards of a rim a place above it is, for each metre that it is higher: walls may be thin
+_FURTHER = 1.12  # offsets that a place in an inner edge is from the further of the two surfaces
 _BAND = 0.25  # how far a place beside a wall may be moved towards it or away, in offsets
 _ACROSS = 0.3  # sine of the angle between a plane and a wall that it cuts, at least
 
@@ -36,9 +37,7 @@ def corner_places(mesh: Mesh, offset: float, widest: float) -> NDArray[np.float6
     """
     normals = mesh.normals
     # A corner of something that stands up: at least one of its triangles is steep.
-    keys = np.round(mesh.vertices / _WELD).astype(np.int64)
-    _, first, weld = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    weld = weld.ravel()
+    first, weld = _welded(mesh)
     owner = weld[mesh.triangles].ravel()
     facing = np.repeat(normals, 3, axis=0)
     total = np.zeros((len(first), 3))
@@ -107,6 +106,60 @@ def wall_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDA
     return np.asarray(spots + offset * mesh.normals[picked])
 
 
+def _welded(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """One vertex of each place, and the place of each vertex."""
+    low, high = mesh.bounds
+    size = max(_WELD * float((high - low).max()), 1e-300)
+    keys = np.round((mesh.vertices - low) / size).astype(np.int64)
+    _, first, weld = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    return first, weld.ravel()
+
+
+def crease_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDArray[np.float64]:
+    """Points in the inner edges between two walls, or a wall and a ceiling, where one climbs from one to the other.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    offset : float, metres
+        How far from the nearer of the two surfaces; each is the nearer one once.
+    cosine : float
+        Surfaces that face up more than this are floors.
+    spacing : float, metres
+        Between places along an edge.
+
+    Returns
+    -------
+    (k, 3) float64, by edge
+    """
+    normals = mesh.normals
+    first, weld = _welded(mesh)
+    ends = np.sort(weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, owner = ends[order], order // 3
+    twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
+    one, other = owner[twin], owner[twin + 1]
+    centre = mesh.vertices[mesh.triangles].mean(axis=1)
+    inner = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) > 0.0
+    sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
+    kept = inner & sharp & (normals[one, 2] < cosine) & (normals[other, 2] < cosine)
+    one, other, ends = one[kept], other[kept], ends[twin[kept]]
+    a, b = (mesh.vertices[first[ends[:, k]]] for k in (0, 1))
+    counts = np.maximum(1, np.round(np.linalg.norm(b - a, axis=1) / spacing).astype(np.int64))
+    edge = np.repeat(np.arange(len(counts)), counts)
+    share = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / counts[edge]
+    spots = a[edge] + share[:, None] * (b - a)[edge]
+    # As far from both surfaces as `near` and `far` say: the sum of the normals solves for it.
+    found = []
+    u, v = normals[one][edge], normals[other][edge]
+    between = (u * v).sum(axis=1)
+    for near, far in ((1.0, _FURTHER), (_FURTHER, 1.0)):
+        alpha = offset * (near - between * far) / (1.0 - between**2)
+        beta = offset * (far - between * near) / (1.0 - between**2)
+        found.append(spots + alpha[:, None] * u + beta[:, None] * v)
+    return np.concatenate(found)
+
+
 class Ridges(NamedTuple):
     """Outer edges of walls, with a row for each."""
 
@@ -120,16 +173,14 @@ class Ridges(NamedTuple):
 def ridges_of(mesh: Mesh, cosine: float) -> Ridges:
     """The outer edges of walls; surfaces that face up more than `cosine` are floors."""
     normals = mesh.normals
-    _, first, weld = np.unique(
-        np.round(mesh.vertices / _WELD).astype(np.int64), axis=0, return_index=True, return_inverse=True
-    )
-    ends = np.sort(weld.ravel()[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    first, weld = _welded(mesh)
+    ends = np.sort(weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends, owner = ends[order], order // 3
     twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
     one, other = owner[twin], owner[twin + 1]
     centre = mesh.vertices[mesh.triangles].mean(axis=1)
-    outer = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) < -1e-9
+    outer = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) < 0.0
     sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
     steep = np.abs(normals[:, 2]) < cosine
     kept = outer & sharp & (steep[one] | steep[other])

@@ -29,6 +29,9 @@ def save(waypoints: WaypointGraph, file: str | os.PathLike[str]) -> None:
         mesh, agent = waypoints.surroundings.mesh, waypoints.surroundings.agent
         arrays |= {"vertices": mesh.vertices, "triangles": mesh.triangles}
         sizes = {name: getattr(agent, name) for name in ("radius", "height", "climb", "slope")}
+        closed = waypoints.surroundings.closed_mesh
+        if closed is not None:
+            arrays |= {"closed_vertices": closed.vertices, "closed_triangles": closed.triangles}
         meta["agent"] = {**sizes, "motions": int(agent.motions)}
     _archive.write_archive(file, "waypoint-graph", arrays, meta)
 
@@ -50,7 +53,10 @@ def load(file: str | os.PathLike[str]) -> tuple[Graph, Regions, Surroundings | N
         surroundings = None
         if archive.meta["agent"] is not None:
             agent = Agent(**{**archive.meta["agent"], "motions": Motion(archive.meta["agent"]["motions"])})
-            surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent)
+            closed = None
+            if "closed_triangles" in arrays:
+                closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
+            surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
     except (KeyError, TypeError) as error:
         raise FormatError(f"the archive has no {error}", file) from None
     except FormatError:

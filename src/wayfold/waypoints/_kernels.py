@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import capsule_clear, nearest_triangle, ray_nearest
 from wayfold.geometry._kernels import along, dot, subtract
 from wayfold.graph._kernels import find_root
@@ -30,6 +30,9 @@ class World(NamedTuple):
     tree: tuple  # geometry Boxes
     steep: tuple  # geometry Boxes of the triangles that are neither floors nor ceilings
     normals: np.ndarray  # (m, 3) float64, unit normals
+    blocks: tuple  # geometry Boxes of solids that nobody stands on or clings to, turned outwards
+    block_normals: np.ndarray  # (b, 3) float64, their unit normals
+    closed: tuple  # geometry Boxes of surfaces that nobody may touch, such as water
     stack: tuple  # geometry Stack, one for each thread
 
 
@@ -47,6 +50,34 @@ class Body(NamedTuple):
     step: float  # between samples along an edge
 
 
+@helper
+def free(world, p, q, radius):
+    """Whether a ball can be moved straight from `p` to `q` without touching anything."""
+    return (
+        capsule_clear(world.tree, world.stack, p, q, radius)
+        and capsule_clear(world.blocks, world.stack, p, q, radius)
+        and capsule_clear(world.closed, world.stack, p, q, radius)
+    )
+
+
+@inline
+def in_block(world, p):
+    """Whether `p` is inside a block: straight above it is the inner side of one."""
+    _, triangle = ray_nearest(world.blocks, world.stack, p, (0.0, 0.0, 1.0), math.inf)
+    return triangle >= 0 and world.block_normals[triangle, 2] > 0.0
+
+
+@inline
+def feet_clear(world, body, p, q):
+    """Whether no block is between a walker, whose lowest ball is free from `p` to `q`, and its ground."""
+    parts = math.ceil((body.lift - body.radius) / max(body.radius, body.step))
+    for part in range(parts):
+        down = 0.0, 0.0, -(part + 1) * (body.lift - body.radius) / parts
+        if not capsule_clear(world.blocks, world.stack, along(p, down, 1.0), along(q, down, 1.0), body.radius):
+            return False
+    return True
+
+
 @inline
 def upright_clear(world, body, p, q):
     """Whether an upright body whose lowest ball can be moved straight from `p` to `q` can be moved as a whole.
@@ -57,14 +88,14 @@ def upright_clear(world, body, p, q):
     if body.top <= 0.0:
         return True
     rise = 0.0, 0.0, 1.0
-    if not capsule_clear(world.tree, world.stack, along(p, rise, body.top), along(q, rise, body.top), body.radius):
+    if not free(world, along(p, rise, body.top), along(q, rise, body.top), body.radius):
         return False
     parts = math.ceil(body.top / max(1.5 * body.radius, 0.1 * body.top))
     gap = body.top / parts
     radius = math.sqrt(body.radius * body.radius + 0.25 * gap * gap)
     for part in range(parts):
         middle = (part + 0.5) * gap
-        if not capsule_clear(world.tree, world.stack, along(p, rise, middle), along(q, rise, middle), radius):
+        if not free(world, along(p, rise, middle), along(q, rise, middle), radius):
             return False
     return True
 
@@ -134,7 +165,8 @@ def clinging(world, body, p, rim):
 def surface_beside(world, body, p, q):
     """The adhesive test (000, section 3): near a wall or ceiling all the way, with vectors to it that stay alike.
 
-    Only short lines lead over a rim.
+    Only short lines lead over a rim, or around the inner edge between two walls or a wall and a ceiling: there the
+    vector turns all at once from one surface to the other, and both are within reach.
     """
     way = subtract(q, p)
     rim = dot(way, way) < 4.0 * body.near * body.near
@@ -142,7 +174,7 @@ def surface_beside(world, body, p, q):
     if not near:
         return False
     near, last = clinging(world, body, q, rim)
-    if not near or dot(first, last) < ALIKE:
+    if not near or (not rim and dot(first, last) < ALIKE):
         return False
     # Twice as often as the paper asks for: every radius lets lines cross narrow ledges unseen.
     count = math.ceil(2.0 * math.sqrt(dot(way, way)) / body.step)
@@ -150,7 +182,7 @@ def surface_beside(world, body, p, q):
     for turn in range(1, count):
         at = count // 2 + (turn // 2 if turn % 2 == 0 else -(turn // 2))
         near, vector = clinging(world, body, along(p, way, at / count), rim)
-        if not near or dot(vector, first) < ALIKE or dot(vector, last) < ALIKE:
+        if not near or (not rim and (dot(vector, first) < ALIKE or dot(vector, last) < ALIKE)):
             return False
     return within_reach(world, body, p, q)
 
@@ -169,7 +201,8 @@ def within_reach(world, body, p, q):
         away2, triangle, _ = nearest_triangle(
             world.tree, world.stack, along(p, way, done / length), body.near * body.near
         )
-        if triangle < 0:
+        # Half a step on it may be further away by as much: what is that close to the limit does not count.
+        if triangle < 0 or math.sqrt(away2) > body.near - 0.5 * least:
             return False
         done += max(least, body.near - math.sqrt(away2))
     return True
@@ -181,12 +214,12 @@ def motion_between(world, body, p, q, wanted):
 
     Only motions in `wanted` are tried.
     """
-    if not capsule_clear(world.tree, world.stack, p, q, body.radius):
+    if not free(world, p, q, body.radius):
         return 0
     upright = False
     if wanted & (SURFACE | VOLUMETRIC):
         upright = upright_clear(world, body, p, q)
-    if wanted & SURFACE and upright and surface_below(world, body, p, q):
+    if wanted & SURFACE and upright and surface_below(world, body, p, q) and feet_clear(world, body, p, q):
         return SURFACE
     if wanted & ADHESIVE and surface_beside(world, body, p, q):
         return ADHESIVE
@@ -198,12 +231,12 @@ def motion_between(world, body, p, q, wanted):
 @kernel
 def kind_of(world, body, p):
     """What a position is good for: motion bits, 0 where the body does not fit."""
-    if not capsule_clear(world.tree, world.stack, p, p, body.radius):
+    if not free(world, p, p, body.radius) or in_block(world, p):
         return 0
     kind = 0
     if upright_clear(world, body, p, p):
         kind = VOLUMETRIC
-        if on_ground(world, body, p):
+        if on_ground(world, body, p) and feet_clear(world, body, p, p):
             kind |= SURFACE
     near, _ = clinging(world, body, p, True)
     if near:
@@ -320,6 +353,32 @@ def drop_islands(
         motions[left] = motions[at]
         left += 1
     return left
+
+
+@kernel
+def furthest(world, body, p, points, wanted, count):
+    """The last of the first `count` rows of `points` (k, 3) float64 that a legal line leads to, -1 for none."""
+    for at in range(count - 1, -1, -1):
+        if motion_between(world, body, p, (points[at, 0], points[at, 1], points[at, 2]), wanted):
+            return at
+    return -1
+
+
+@kernel
+def stopped(world, body, points, pairs, kinds, hit):
+    """Set `hit` (k,) bool: which edges, rows of `pairs` (k, 2) int32 into `points` (n, 3) float64, a block stops.
+
+    `kinds` (k,) uint8 are their motions; the rest of the world is not looked at.
+    """
+    for at in range(pairs.shape[0]):
+        a, b = pairs[at, 0], pairs[at, 1]
+        p, q = (points[a, 0], points[a, 1], points[a, 2]), (points[b, 0], points[b, 1], points[b, 2])
+        clear = capsule_clear(world.blocks, world.stack, p, q, body.radius) and not in_block(world, p)
+        if clear and kinds[at] & (SURFACE | VOLUMETRIC):
+            clear = upright_clear(world, body, p, q)
+        if clear and kinds[at] & SURFACE:
+            clear = feet_clear(world, body, p, q)
+        hit[at] = not clear
 
 
 @kernel

@@ -16,13 +16,22 @@ from wayfold.waypoints._join_kernels import (
     apart2,
     climbs_of,
     group_waypoints,
+    inside,
     keep,
     keep_connectors,
     keep_rims,
     rounded,
     row,
 )
-from wayfold.waypoints._kernels import ADHESIVE, SURFACE, VOLUMETRIC, ground_below, motion_between
+from wayfold.waypoints._kernels import (
+    ADHESIVE,
+    SURFACE,
+    VOLUMETRIC,
+    enclosed,
+    ground_below,
+    kind_of,
+    motion_between,
+)
 
 
 class Scratch(NamedTuple):
@@ -91,14 +100,35 @@ def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds,
     return count
 
 
+@helper
+def keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, count):
+    """Add places of `narrow` (t, 3) from which a flyer sees no waypoint within `reach`, and those that join others."""
+    found = 0
+    for at in range(narrow.shape[0]):
+        p = rounded((narrow[at, 0], narrow[at, 1], narrow[at, 2]))
+        if not inside(p, low, high) or kind_of(world, body, p) & VOLUMETRIC == 0 or enclosed(world, p):
+            continue
+        if found < scratch.fine.shape[0]:
+            scratch.fine[found, 0], scratch.fine[found, 1], scratch.fine[found, 2] = p
+            found += 1
+        if not reached(world, body, p, reach, VOLUMETRIC, 0, points, kinds, count):
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
+    if found > 0:
+        groups = group_waypoints(world, body, reach, VOLUMETRIC, scratch.group, points, kinds, count)
+        count = keep_connectors(world, body, low, high, reach, VOLUMETRIC, scratch, found, points, kinds, count, groups)
+    return count
+
+
 @kernel
-def place_region(world, body, low, high, wanted, columns, levels, corners, walls, rims, scratch, points, kinds, count):
+def place_region(
+    world, body, low, high, wanted, columns, levels, corners, walls, rims, narrow, scratch, points, kinds, count
+):
     """Local waypoints of a region, after the `count` boundary waypoints that are given; returns the new count.
 
     `low`, `high` are corners (tuples). `columns` x `columns` verticals look for floors, a lattice of `levels` cubed
     looks for free space, `corners` (c, 3) float64 are places beside corners and in openings, `walls` (w, 3) float64
-    places beside walls and ceilings, `rims` (r, 6) float64 places above and beside rims of roofs. `points` (most, 3)
-    float32 and `kinds` (most,) uint8 are set.
+    places beside walls and ceilings, `rims` (r, 6) float64 places above and beside rims of roofs, `narrow` (t, 3)
+    float64 places in openings. `points` (most, 3) float32 and `kinds` (most,) uint8 are set.
     """
     size = high[0] - low[0], high[1] - low[1], high[2] - low[2]
     width = max(size[0], size[1]) / columns
@@ -135,6 +165,9 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
                 low[2] + (i % levels + 0.5) * size[2] / levels,
             )
             count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+    if wanted & VOLUMETRIC:
+        reach = 2.0 * max(size[0], size[1], size[2]) / levels
+        count = keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, count)
     if wanted & ADHESIVE:
         seen = count
         for at in range(seen):
@@ -163,11 +196,12 @@ def place_region(world, body, low, high, wanted, columns, levels, corners, walls
 
 
 @kernel
-def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, scratch, points, kinds):
+def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, narrow, scratch, points, kinds):
     """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many.
 
     `walls` (w, 3) float64 are places beside the walls and ceilings that the face cuts, `rims` (r, 3) float64 places
-    on the way over rims.
+    on the way over rims, `narrow` (t, 4) float64 places in openings and how far they
+    are apart.
     """
     count = 0
     u, v = (axis + 1) % 3, (axis + 2) % 3
@@ -209,6 +243,11 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
                 low[2] + shift_v * (v == 2),
             )
             count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+    if wanted & VOLUMETRIC:
+        for at in range(narrow.shape[0]):
+            # Whoever is inside an opening sees little of the face: one place for each.
+            p = narrow[at, 0], narrow[at, 1], narrow[at, 2]
+            count = keep(world, body, p, low, high, VOLUMETRIC, narrow[at, 3], points, kinds, count)
     if wanted & ADHESIVE:
         first = 0
         for at in range(walls.shape[0] + rims.shape[0]):
@@ -220,6 +259,63 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
             if not reached(world, body, p, 0.35 * width, ADHESIVE, first, points, kinds, count):
                 count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
     return count
+
+
+@kernel
+def kinds_of(world, body, points, kinds):
+    """Set `kinds` (n,) uint8: what positions `points` (n, 3) float32 are good for."""
+    for at in range(points.shape[0]):
+        kinds[at] = kind_of(world, body, row(points, at))
+
+
+@kernel
+def add_places(world, body, low, high, wanted, places, points, kinds, count):
+    """Add `places` (t, 4) float64 that a body fits at; the last column is how far they keep from others.
+
+    `points` (most, 3) float32 and `kinds` (most,) uint8 hold `count` waypoints; returns how many there are then.
+    """
+    for at in range(places.shape[0]):
+        p = places[at, 0], places[at, 1], places[at, 2]
+        count = keep(world, body, p, low, high, wanted, places[at, 3], points, kinds, count)
+    return count
+
+
+@kernel
+def add_joining(world, body, low, high, reach, wanted, places, scratch, points, kinds, count):
+    """Add those of `places` (t, 4) float64 that join waypoints, or that a flyer sees no waypoint from."""
+    if wanted & VOLUMETRIC:
+        count = keep_narrow(world, body, low, high, reach, places, scratch, points, kinds, count)
+    need = wanted & (SURFACE | ADHESIVE)
+    if need:
+        found = min(places.shape[0], scratch.fine.shape[0])
+        for at in range(found):
+            scratch.fine[at, 0], scratch.fine[at, 1], scratch.fine[at, 2] = places[at, 0], places[at, 1], places[at, 2]
+        groups = group_waypoints(world, body, reach, need, scratch.group, points, kinds, count)
+        count = keep_connectors(world, body, low, high, reach, need, scratch, found, points, kinds, count, groups)
+    return count
+
+
+@kernel
+def edges_with_new(world, body, points, kinds, faces, first, count, wanted, starts, ends, motions):
+    """Edges of a region that one of the waypoints from `first` on is at; returns how many.
+
+    `faces` (count,) int32 names the lower region of those on a face to one, -1 for others: edges between two of one
+    face belong to that region. The outputs get places in `points` and the motion type; room is the caller's matter.
+    """
+    found = 0
+    for j in range(first, count):
+        q = row(points, j)
+        for i in range(j):
+            both = kinds[i] & kinds[j] & wanted
+            if both == 0 or (faces[i] >= 0 and faces[i] == faces[j]):
+                continue
+            motion = motion_between(world, body, row(points, i), q, both)
+            if motion:
+                starts[found] = i
+                ends[found] = j
+                motions[found] = motion
+                found += 1
+    return found
 
 
 @kernel

@@ -3,7 +3,10 @@
 
 import math
 
-from wayfold._jit import helper, inline, kernel
+from wayfold._jit import inline, kernel
+from wayfold.geometry._predicates_kernels import orientation
+
+_AROUND = 0.5 + 1.0 / 1024.0  # voxels whose middles are this near to a line are looked at
 
 
 @inline
@@ -103,20 +106,83 @@ def number_at(numbers, axis, plane, i, j):
     return numbers[i, j, plane]
 
 
-@helper
-def line_free(blocked, p, q):
-    """Whether a straight line touches free voxels only; where it passes an edge or corner, all voxels around it."""
-    steps = 2 + math.ceil(4.0 * max(abs(q[0] - p[0]), abs(q[1] - p[1]), abs(q[2] - p[2])))
-    reach = 0.5 + 1.0 / 1024.0
-    for at in range(steps + 1):
-        t = at / steps
-        x, y, z = p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1]), p[2] + t * (q[2] - p[2])
-        for i in range(math.ceil(x - reach), math.floor(x + reach) + 1):
-            for j in range(math.ceil(y - reach), math.floor(y + reach) + 1):
-                for k in range(math.ceil(z - reach), math.floor(z + reach) + 1):
-                    if blocked[i, j, k]:
-                        return False
+@inline
+def beside_line(p, q, u, v, low_u, low_v):
+    """Whether a unit square lies strictly on one side of a line, seen along the axis that is neither `u` nor `v`.
+
+    The line goes through `p` and `q`; `low_u`, `low_v` is the low corner of the square. Exact in sign.
+    """
+    first = orientation(p[u], p[v], q[u], q[v], low_u, low_v)
+    if first == 0:
+        return False
+    for corner in range(1, 4):
+        if orientation(p[u], p[v], q[u], q[v], low_u + (corner & 1), low_v + (corner >> 1)) != first:
+            return False
     return True
+
+
+@inline
+def meets_voxel(p, q, i, j, k):
+    """Whether the closed segment from `p` to `q` meets the closed voxel (i, j, k): no axis tells them apart."""
+    low = i - 0.5, j - 0.5, k - 0.5
+    for axis in range(3):
+        if max(p[axis], q[axis]) < low[axis] or min(p[axis], q[axis]) > low[axis] + 1.0:
+            return False
+    for axis in range(3):
+        u, v = (axis + 1) % 3, (axis + 2) % 3
+        if beside_line(p, q, u, v, low[u], low[v]):
+            return False
+    return True
+
+
+@kernel
+def line_free(blocked, p, q):
+    """Whether a straight line meets free voxels only.
+
+    Voxels are closed: a line through an edge or a corner meets all voxels around it, as moves of the benchmark do, and
+    a line along a face those on both sides. Beyond the map there are none. `p` and `q` are tuples of float64.
+    """
+    axis = 0
+    for other in range(1, 3):
+        if abs(q[other] - p[other]) > abs(q[axis] - p[axis]):
+            axis = other
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    span = q[axis] - p[axis]
+    first = max(0, math.ceil(min(p[axis], q[axis]) - 0.5))
+    last = min(blocked.shape[axis] - 1, math.floor(max(p[axis], q[axis]) + 0.5))
+    for at in range(first, last + 1):
+        # Where the line is in this layer, generously: which voxels of it are met is decided exactly.
+        begin, end = 0.0, 1.0
+        if span != 0.0:
+            begin, end = (at - 0.5 - p[axis]) / span, (at + 0.5 - p[axis]) / span
+            if begin > end:
+                begin, end = end, begin
+            begin, end = max(begin, 0.0), min(end, 1.0)
+        a, b = p[u] + begin * (q[u] - p[u]), p[u] + end * (q[u] - p[u])
+        c, d = p[v] + begin * (q[v] - p[v]), p[v] + end * (q[v] - p[v])
+        for i in range(
+            max(0, math.ceil(min(a, b) - _AROUND)), min(blocked.shape[u] - 1, math.floor(max(a, b) + _AROUND)) + 1
+        ):
+            for j in range(
+                max(0, math.ceil(min(c, d) - _AROUND)), min(blocked.shape[v] - 1, math.floor(max(c, d) + _AROUND)) + 1
+            ):
+                x, y, z = at, i, j
+                if axis == 1:
+                    x, y, z = j, at, i
+                elif axis == 2:
+                    x, y, z = i, j, at
+                if blocked[x, y, z] and meets_voxel(p, q, x, y, z):
+                    return False
+    return True
+
+
+@kernel
+def furthest_free(blocked, p, points, count):
+    """The last of the first `count` rows of `points` (k, 3) float64 that a free line leads to from `p`, -1 for none."""
+    for at in range(count - 1, -1, -1):
+        if line_free(blocked, p, (points[at, 0], points[at, 1], points[at, 2])):
+            return at
+    return -1
 
 
 @kernel

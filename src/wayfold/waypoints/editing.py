@@ -59,6 +59,7 @@ def update(
         graph = waypoints.graph
         assert graph.motions is not None
     gone = np.concatenate([gone, _edges_of(graph, dead)])
+    waypoints.removed[dead] = True
     waypoints._count_edges(-_edit_kernels.drop_edges(graph.offsets, graph.targets, graph.motions, gone))
     done = 0
     while done < len(pairs):
@@ -75,6 +76,65 @@ def update(
     touched = np.concatenate([gone, pairs])
     waypoints._forget(np.unique(touched))
     return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
+
+
+def splice(
+    waypoints: WaypointGraph,
+    points: NDArray[np.float64],
+    home: NDArray[np.int32],
+    edges: NDArray[np.int32],
+    motions: NDArray[np.uint8],
+) -> tuple[Edit, NDArray[np.int32]]:
+    """See `WaypointGraph.splice`."""
+    make_room(waypoints)
+    total = waypoints.num_waypoints
+    free = np.flatnonzero(waypoints.removed)[: len(points)].astype(np.int32)
+    numbers = np.concatenate([free, total + np.arange(len(points) - len(free), dtype=np.int32)]).astype(np.int32)
+    where = edges.copy()
+    where[edges >= total] = numbers[edges[edges >= total] - total]
+    _renew(waypoints, points, home, numbers, where)
+    graph = waypoints.graph
+    assert graph.motions is not None
+    _, fresh = _edit_kernels.set_edges(
+        graph.offsets, graph.targets, graph.motions, _NO_COSTS, where, motions, _NO_COSTS, 0
+    )
+    waypoints._count_edges(int(fresh))
+    waypoints._forget(np.unique(where))
+    return Edit(np.ascontiguousarray(where), True), numbers
+
+
+def _renew(
+    waypoints: WaypointGraph,
+    points: NDArray[np.float64],
+    home: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    edges: NDArray[np.int32],
+) -> None:
+    """Put waypoints at numbers, some of them new, with room for their edges."""
+    graph, layout = waypoints.graph, waypoints.layout
+    assert graph.motions is not None
+    total = max(graph.num_nodes, int(numbers.max(initial=-1)) + 1)
+    where = np.zeros((total, 3), graph.points.dtype)
+    where[: graph.num_nodes] = graph.points
+    where[numbers] = points
+    of = np.full((total, 2), -1, np.int32)
+    of[: graph.num_nodes] = layout.of
+    of[numbers] = home
+    offsets = np.concatenate([graph.offsets, np.full(total - graph.num_nodes, graph.offsets[-1])])
+    sizes = np.diff(offsets)
+    used = np.zeros(total, np.int64)
+    for node in np.unique(edges):
+        used[node] = np.count_nonzero(graph.motions[offsets[node] : offsets[node + 1]])
+    need = used + np.bincount(edges.ravel(), minlength=total)
+    graph.offsets = offsets
+    _replace(waypoints, where, np.where(need > sizes, need + _SPARE, sizes))
+    waypoints.layout = Regions.from_pairs(layout.boxes, of, layout.shape)
+    removed = np.zeros(total, np.bool_)
+    removed[: len(waypoints.removed)] = waypoints.removed
+    removed[numbers] = False
+    waypoints.removed = removed
+    waypoints._usable.clear()
+    waypoints._tree = None
 
 
 def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.float32]) -> None:
@@ -122,6 +182,7 @@ def _append(waypoints: WaypointGraph, more: NDArray[np.float64], home: NDArray[n
     graph.offsets = np.concatenate([old, np.full(len(more), old[-1])])
     _replace(waypoints, np.concatenate([graph.points, more]), sizes)
     waypoints.layout = Regions.from_pairs(layout.boxes, np.concatenate([layout.of, home]), layout.shape)
+    waypoints.removed = np.concatenate([waypoints.removed, np.zeros(len(more), np.bool_)])
 
 
 def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +13,22 @@ from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.geometry.bvh import new_stack
+from wayfold.geometry.frame import Frame
 from wayfold.path import Path
 from wayfold.waypoints import _kernels
+from wayfold.waypoints._kernels import Body as Body
 
-Barrier = Callable[[tuple[float, float, float], tuple[float, float, float], Motion], bool]
-"""Whether something that is not in the mesh is in the way from one position to another, by a motion."""
-_SMALLEST_STEP = 0.1  # metres between samples along an edge, for agents without a radius
+_SMALLEST_STEP = 1.0 / 18.0  # of the height between samples along an edge, for agents without a radius
 _ROUNDING = 2.0 * float(np.finfo(np.float32).eps)  # of what positions are off when they are stored, and a slope's share
 
 
-def body_of(agent: Agent, furthest: float = 1.0) -> _kernels.Body:
-    """The agent in the numbers that the tests need, where no coordinate is above `furthest` metres."""
-    gap = max(0.02 * agent.radius, 1e-3)
+def body_of(agent: Agent, extent: float = 1.0) -> Body:
+    """The agent in the numbers that the tests need, in a world of an extent, metres, around its local origin."""
+    gap = 0.02 * agent.radius if agent.radius > 0 else 1e-3 * agent.height
     # Steps look as high as stored positions are off: without this an agent that takes none has no place on a floor.
-    rounding = _ROUNDING * max(1.0, furthest) + 5e-5 * agent.radius
+    rounding = _ROUNDING * extent + 5e-5 * agent.radius
     lift = max(min(agent.climb + agent.radius, agent.height - agent.radius), agent.radius) + gap
-    return _kernels.Body(
+    return Body(
         radius=agent.radius,
         lift=lift,
         top=max(0.0, agent.height - agent.radius - lift),
@@ -36,40 +37,82 @@ def body_of(agent: Agent, furthest: float = 1.0) -> _kernels.Body:
         cosine=math.cos(math.radians(agent.slope)),
         near=2.0 * agent.radius + 2.0 * gap,
         offset=1.4 * agent.radius + gap,
-        step=max(agent.radius, _SMALLEST_STEP),
+        step=max(agent.radius, _SMALLEST_STEP * agent.height),
     )
 
 
-def _steep(mesh: Mesh, body: _kernels.Body) -> Mesh:
+def _steep(mesh: Mesh, body: Body) -> Mesh:
     """The triangles that are neither floors nor ceilings."""
     steep = np.abs(mesh.normals[:, 2]) < body.cosine
     if steep.any():
         return Mesh(mesh.vertices, mesh.triangles[steep])
-    # A world without walls: one triangle that nobody reaches, since an index needs something.
+    return _nothing(mesh)
+
+
+def _nothing(mesh: Mesh) -> Mesh:
+    """One triangle that nobody reaches, since an index needs something."""
     low, high = mesh.bounds
-    corner = low - 10.0 * ((high - low).max() + body.near)
-    return Mesh(corner + np.eye(3), [(0, 1, 2)])
+    size = max(float((high - low).max()), 1.0)
+    return Mesh(low - 100.0 * size + size * np.eye(3), [(0, 1, 2)])
 
 
 class Surroundings:
     """What the traversability tests (000, section 3) look at.
 
+    Positions that it takes and gives are relative to `frame`, the mesh as it came is not.
+
     Parameters
     ----------
     mesh : Mesh
     agent : Agent
+    closed : Mesh, optional
+        Surfaces that nobody may touch or stand on, such as water.
     """
 
-    def __init__(self, mesh: Mesh, agent: Agent) -> None:
+    def __init__(self, mesh: Mesh, agent: Agent, closed: Mesh | None = None) -> None:
         self.mesh = mesh
         self.agent = agent
-        self.index = TriangleIndex(mesh)
-        self.body = body_of(agent, float(np.abs(mesh.bounds).max()))
-        self.steep = TriangleIndex(_steep(mesh, self.body))
+        self.closed_mesh = closed
+        self.frame = Frame.of(mesh.vertices)
+        self.local_mesh = self._moved(mesh)
+        self.index = TriangleIndex(self.local_mesh)
+        self.body = body_of(agent, float(np.abs(self.local_mesh.bounds).max()))
+        self.steep = TriangleIndex(_steep(self.local_mesh, self.body))
+        self._nowhere = TriangleIndex(_nothing(self.local_mesh))
+        self.closed = self._nowhere if closed is None else TriangleIndex(self._moved(closed))
+        self.blocks = self._nowhere
+        self.block_mesh: Mesh | None = None
+
+    def _moved(self, mesh: Mesh) -> Mesh:
+        return Mesh(self.frame.local(mesh.vertices), mesh.triangles)
+
+    def with_blocks(self, blocks: Sequence[Mesh]) -> Surroundings:
+        """The same with solids in it that nobody stands on or clings to; their triangles are turned outwards."""
+        other = copy.copy(self)
+        other.block_mesh = self._moved(Mesh.concatenate(list(blocks))) if blocks else None
+        other.blocks = TriangleIndex(other.block_mesh) if other.block_mesh is not None else self._nowhere
+        return other
 
     def world(self) -> _kernels.World:
         """The triangles for kernels, with a stack of its own."""
-        return _kernels.World(self.index.tree, self.steep.tree, self.mesh.normals, new_stack())
+        return _kernels.World(
+            self.index.tree,
+            self.steep.tree,
+            self.local_mesh.normals,
+            self.blocks.tree,
+            self.blocks.mesh.normals,
+            self.closed.tree,
+            new_stack(),
+        )
+
+    def stopped(
+        self, points: NDArray[np.float64], pairs: NDArray[np.int32], kinds: NDArray[np.uint8]
+    ) -> NDArray[np.bool_]:
+        """Which moves, pairs (k, 2) of local points (n, 3) by the motions `kinds`, blocks stop."""
+        hit = np.zeros(len(pairs), np.bool_)
+        if self.block_mesh is not None and len(pairs):
+            _kernels.stopped(self.world(), self.body, points, pairs, kinds, hit)
+        return hit
 
     def positions(self, point: NDArray[np.float64]) -> dict[Motion, tuple[float, float, float]]:
         """Where the body's position is when a character is at `point`, for each motion that is possible there."""
@@ -84,10 +127,10 @@ class Surroundings:
                 found[Motion.SURFACE] = stand
         _, triangles, places = self.index.nearest(point[None], body.near, workers=1)
         if triangles[0] >= 0:
-            normal = self.mesh.normals[triangles[0]]
+            normal = self.local_mesh.normals[triangles[0]]
             outwards = point - places[0]
             away = float(np.linalg.norm(outwards))
-            outwards = outwards / away if away > 1e-6 else normal
+            outwards = outwards / away if away > 1e-6 * body.near else normal
             cling = tuple((places[0] + outwards * max(away, body.offset)).tolist())
             if _kernels.kind_of(world, body, cling) & Motion.ADHESIVE:
                 found[Motion.ADHESIVE] = cling
@@ -104,40 +147,27 @@ class Surroundings:
         away, triangle = ray_nearest(world.tree, world.stack, origin, (0.0, 0.0, -1.0), reach)
         return float(away), int(triangle)
 
-    def entrance(
-        self, point: NDArray[np.float64], motions: Motion, name: str, barrier: Barrier | None = None
-    ) -> Callable[[NDArray[np.float32]], bool]:
-        """A test for whether a character at `point` can move straight to a waypoint by one of its motions.
-
-        What `barrier` says is in the way counts like the mesh.
+    def entrance(self, point: NDArray[np.float64], motions: Motion, name: str) -> Entrance:
+        """Where a character at a local point is, and where it can get to in a straight line by one of its motions.
 
         Raises
         ------
         OffMapError
             With the reason, when the character cannot be at the point at all.
         """
-        world, body = self.world(), self.body
         spots = {motion: spot for motion, spot in self.positions(point).items() if motion & motions}
+        world = self.world()
         if spots and all(_kernels.enclosed(world, spot) for spot in spots.values()):
             raise OffMapError(f"{name} {self._where(point)} is inside of something solid")
         if not spots:
+            bare = self.with_blocks(())
+            if self.block_mesh is not None and any(motion & motions for motion in bare.positions(point)):
+                raise OffMapError(f"{name} {self._where(point)} is where the world is blocked")
             raise OffMapError(f"{name} {self._where(point)} {self._reason(point, motions)}")
-        free = {motion: spot for motion, spot in spots.items() if barrier is None or not barrier(spot, spot, motion)}
-        if not free:
-            raise OffMapError(f"{name} {self._where(point)} is where the world is blocked")
-
-        def test(waypoint: NDArray[np.float32]) -> bool:
-            x, y, z = waypoint.astype(np.float64).tolist()
-            return any(
-                _kernels.motion_between(world, body, spot, (x, y, z), int(motion))
-                and (barrier is None or not barrier(spot, (x, y, z), motion))
-                for motion, spot in free.items()
-            )
-
-        return test
+        return Entrance(self, spots)
 
     def _where(self, point: NDArray[np.float64]) -> str:
-        return "(" + ", ".join(f"{value:.6g}" for value in point) + ")"
+        return "(" + ", ".join(f"{value:.6g}" for value in self.frame.world(point)) + ")"
 
     def _reason(self, point: NDArray[np.float64], motions: Motion) -> str:
         away, _, _ = self.index.nearest(point[None], workers=1)
@@ -154,7 +184,7 @@ class Surroundings:
 
         def smooth(path: Path) -> Path:
             # The ends are where the character's feet are: shortcuts start from where its body is then.
-            points = path.points.copy()
+            points = self.frame.local(path.points)
             for at in (0, -1):
                 spots = [spot for motion, spot in self.positions(points[at]).items() if motion & motions]
                 points[at] = spots[0] if spots else points[at]
@@ -166,3 +196,43 @@ class Surroundings:
             return Path(path.status, corners, cost=cost, expanded=path.expanded, timings=path.timings)
 
         return smooth
+
+
+class Entrance:
+    """Where a character at a point is, for each of its motions; `Surroundings.entrance` makes it.
+
+    Parameters
+    ----------
+    surroundings : Surroundings
+    spots : dict
+        Local position of the body for each motion that is possible there.
+    """
+
+    def __init__(self, surroundings: Surroundings, spots: dict[Motion, tuple[float, float, float]]) -> None:
+        self.spots = spots
+        self._world = surroundings.world()
+        self._body = surroundings.body
+
+    def sees(self, position: NDArray[np.float64]) -> bool:
+        """Whether the character can move straight to a local position."""
+        x, y, z = position.tolist()
+        return any(
+            _kernels.motion_between(self._world, self._body, spot, (x, y, z), int(motion))
+            for motion, spot in self.spots.items()
+        )
+
+    def meets(self, other: Entrance) -> bool:
+        """Whether the character can move straight to where another point is."""
+        return any(
+            bool(_kernels.motion_between(self._world, self._body, spot, other.spots[motion], int(motion)))
+            for motion, spot in self.spots.items()
+            if motion in other.spots
+        )
+
+    def furthest(self, positions: NDArray[np.float64], count: int) -> int:
+        """The last of the first `count` local positions (k, 3) that the character can move straight to, -1 for none."""
+        found = (
+            int(_kernels.furthest(self._world, self._body, spot, positions, int(motion), count))
+            for motion, spot in self.spots.items()
+        )
+        return max(found, default=-1)

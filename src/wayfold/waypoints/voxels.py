@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,31 @@ from wayfold.graph import Graph
 from wayfold.path import Path
 from wayfold.waypoints import _voxel_kernels
 from wayfold.waypoints.regions import Regions, grid_boxes
-from wayfold.waypoints.surroundings import Barrier
-from wayfold.waypoints.waypoints import WaypointGraph
+from wayfold.waypoints.waypoints import Place, WaypointGraph
 
 _FULL = 12  # up to so many openings of a box are all joined with each other
+
+
+class VoxelSight:
+    """Straight lines from a point through free voxels, and to everywhere in a free box that it lies in."""
+
+    def __init__(self, blocked: NDArray[np.bool_], point: NDArray[np.float64], box: NDArray[np.int32]) -> None:
+        self._blocked = blocked
+        self._from = tuple(point.tolist())
+        self._low, self._high = box[:3] - 0.5, box[3:] - 0.5
+
+    def sees(self, position: NDArray[np.float64]) -> bool:
+        """Whether the line to a position meets free voxels only."""
+        return bool(_voxel_kernels.line_free(self._blocked, self._from, tuple(position.tolist())))
+
+    def meets(self, other: VoxelSight) -> bool:
+        """Whether the line to where another one starts meets free voxels only, or stays in the box."""
+        inside = (self._low <= other._from).all() and (other._from <= self._high).all()
+        return bool(inside or _voxel_kernels.line_free(self._blocked, self._from, other._from))
+
+    def furthest(self, positions: NDArray[np.float64], count: int) -> int:
+        """The last of the first `count` positions that a free line leads to, -1 for none."""
+        return int(_voxel_kernels.furthest_free(self._blocked, self._from, positions, count))
 
 
 class VoxelWaypoints(WaypointGraph):
@@ -107,40 +129,31 @@ class VoxelWaypoints(WaypointGraph):
         """Flying."""
         return Motion.VOLUMETRIC
 
-    def closest(
-        self,
-        point: ArrayLike,
-        motions: int,
-        name: str = "point",
-        *,
-        barrier: Barrier | None = None,
-        usable: NDArray[np.bool_] | None = None,
-    ) -> int:
-        """The waypoint in the middle of the box that a point lies in: the way there is free.
+    def place(self, where: Any, motions: Motion, name: str) -> Place:
+        """A start or goal; it enters the graph in the middle of the box that it lies in, to where the way is free.
 
-        Parameters are those of `WaypointGraph.closest`; there is one waypoint to choose from, so the last two do not
-        matter.
+        A point on a border belongs to every voxel that touches it.
 
         Raises
         ------
         OffMapError
-            When the point lies outside the map or in a blocked voxel.
+            When the point lies outside the map, or only in blocked voxels.
         """
-        where = _check.point3(point, name)
-        voxel = np.floor(where + 0.5).astype(np.int64)
-        if (voxel < 0).any() or (voxel >= self.blocked.shape).any():
-            raise OffMapError(f"{name} {where.tolist()} lies outside the map of {self.blocked.shape} voxels")
-        number = int(self.numbers[tuple(voxel)])
+        if hasattr(where, "__index__") and not (isinstance(where, np.ndarray) and where.ndim):
+            return super().place(where, motions, name)
+        point = _check.point3(where, name)
+        first = np.maximum(np.ceil(point - 0.5), 0).astype(np.int64)
+        last = np.minimum(np.floor(point + 0.5) + 1, self.blocked.shape).astype(np.int64)
+        if (first >= last).any():
+            raise OffMapError(f"{name} {point.tolist()} lies outside the map of {self.blocked.shape} voxels")
+        numbers = self.numbers[tuple(slice(a, b) for a, b in zip(first, last, strict=True))]
+        number = int(numbers.max())
         if number < 0:
-            raise OffMapError(f"{name} {where.tolist()} lies in a blocked voxel")
-        return number
+            raise OffMapError(f"{name} {point.tolist()} lies in a blocked voxel")
+        return Place(name, point, VoxelSight(self.blocked, point, self._boxes[number]), number)
 
-    def finish(self, path: Path, first: Any, last: Any, motions: Motion) -> Path:
-        """The path with the end points appended; `smooth` takes shortcuts through free voxels."""
-        done = super().finish(path, first, last, motions)
-        if done:
-            done._smoother = self._smooth
-        return done
+    def _smoother(self, motions: Motion) -> Callable[[Path], Path]:
+        return self._smooth
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the voxels to a `.wayfold` file; the graph is built again from them when it is loaded."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,16 +15,46 @@ from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
-from wayfold.path import Path
+from wayfold.path import Path, Status
 from wayfold.waypoints import _edit_kernels, _files, editing
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
-from wayfold.waypoints.surroundings import Barrier, Surroundings
+from wayfold.waypoints.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
 _MOST_TRIES = 2000  # waypoints that a point is tried against before it counts as shut in
+
+
+Price = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+"""What straight moves between rows of two (q, 3) arrays of points cost."""
+
+
+class Sight(Protocol):
+    """Where one can get to in a straight line from a point; `Entrance` is one in a mesh."""
+
+    def sees(self, position: NDArray[np.float64]) -> bool:
+        """Whether the way to a local position is free."""
+
+    def meets(self, other: Any) -> bool:
+        """Whether the way to where another one starts is free."""
+
+    def furthest(self, positions: NDArray[np.float64], count: int) -> int:
+        """The last of the first `count` positions that the way to is free, -1 for none."""
+
+
+class Place(NamedTuple):
+    """A start or goal of a query."""
+
+    name: str
+    """What errors call it."""
+    point: NDArray[np.float64] | None
+    """(3,), None where a waypoint was given."""
+    entrance: Sight | None
+    """None where nothing is known of the space around."""
+    node: int | None = None
+    """The waypoint where it enters the graph, where that is known."""
 
 
 class WaypointGraph:
@@ -48,6 +79,10 @@ class WaypointGraph:
         Whom it was built for.
     timings : dict
         Seconds by stage of `build`.
+    built : int
+        Waypoints that it was made with; those that edits have added have higher numbers.
+    removed : (n,) bool array
+        Waypoints that edits have taken away; their numbers may be used again.
     """
 
     def __init__(self, graph: Graph, regions: Regions, surroundings: Surroundings | None = None) -> None:
@@ -60,7 +95,10 @@ class WaypointGraph:
         self.timings: dict[str, float] = {}
         self._usable: dict[int, NDArray[np.bool_]] = {}
         self._tree: cKDTree | None = None
+        self._placed: tuple[Any, NDArray[np.float64]] | None = None
         self._edges = graph.num_edges
+        self.built = graph.num_nodes
+        self.removed = np.zeros(graph.num_nodes, np.bool_)
         self._editable = False
 
     @classmethod
@@ -71,6 +109,7 @@ class WaypointGraph:
         *,
         region_size: float = 50.0,
         motions: int | str = ALL_MOTIONS,
+        closed: Mesh | None = None,
         workers: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> WaypointGraph:
@@ -92,6 +131,8 @@ class WaypointGraph:
             Side of the cubes, at least 4 radii and 2 heights.
         motions : Motion bits or names
             Which kinds of edges to make, for all characters that share the graph; every kind by default.
+        closed : Mesh, optional
+            Surfaces that nobody may touch, stand on or cling to, such as water.
         workers : int, >= 1, optional
             Threads, all cores by default; the result is the same.
         progress : callable, optional
@@ -109,7 +150,7 @@ class WaypointGraph:
         if not isinstance(mesh, Mesh) or not isinstance(agent, Agent):
             raise ParameterError(f"expected a Mesh and an Agent, not {type(mesh).__name__} and {type(agent).__name__}")
         kinds = check_motions(motions)
-        graph, regions, surroundings, timings = _build.build(mesh, agent, region_size, kinds, workers, progress)
+        graph, regions, surroundings, timings = _build.build(mesh, agent, region_size, kinds, closed, workers, progress)
         waypoints = cls(graph, regions, surroundings)
         waypoints.timings = timings
         return waypoints
@@ -206,13 +247,35 @@ class WaypointGraph:
             self._usable[kinds] = mask
         return self._usable[kinds]
 
+    def place(self, where: Any, motions: Motion, name: str) -> Place:
+        """A start or goal of a query: a point (x, y, z), or a waypoint number.
+
+        Raises
+        ------
+        OffMapError
+            With the reason, when the character cannot be at the point.
+        """
+        if hasattr(where, "__index__") and not (isinstance(where, np.ndarray) and where.ndim):
+            return Place(name, None, None, self.graph._node(where, name))
+        point = _check.point3(where, name)
+        if self.surroundings is None:
+            return Place(name, point, None)
+        self._check_inside(point, name)
+        entrance = self.surroundings.entrance(self.surroundings.frame.local(point), motions, name)
+        return Place(name, point, entrance)
+
+    def _check_inside(self, where: NDArray[np.float64], name: str) -> None:
+        low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
+        if ((where < low) | (where > high)).any():
+            reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
+            raise OffMapError(f"{name} ({_shown(where)}) lies outside the world, which reaches from {reach}")
+
     def closest(
         self,
-        point: ArrayLike,
+        point: ArrayLike | Place,
         motions: int,
         name: str = "point",
         *,
-        barrier: Barrier | None = None,
         usable: NDArray[np.bool_] | None = None,
     ) -> int:
         """The waypoint where a character at an arbitrary point enters the graph (000, section 6).
@@ -227,9 +290,6 @@ class WaypointGraph:
         motions : Motion bits
         name : str
             What errors call the point.
-        barrier : callable, optional
-            ``barrier(a, b, motion)`` tells whether something else than the mesh is in the way from one position to
-            another.
         usable : (n,) bool array, optional
             Which waypoints may be entered; those with a usable edge by default.
 
@@ -238,35 +298,36 @@ class WaypointGraph:
         OffMapError
             With the reason, when there is none.
         """
-        where = _check.point3(point, name)
         kinds = check_motions(motions)
-        at = ", ".join(f"{value:.6g}" for value in where)
-        low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
-        if self.surroundings is not None and ((where < low) | (where > high)).any():
-            reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
-            raise OffMapError(f"{name} ({at}) lies outside the world, which reaches from {reach}")
+        place = point if isinstance(point, Place) else self.place(point, kinds, name)
+        if place.node is not None or place.point is None:
+            assert place.node is not None
+            return place.node
         mask = self.usable(kinds) if usable is None else usable
         if not mask.any():
-            raise OffMapError(f"{name}: no waypoint has an edge for the motions {_names(kinds)}")
+            raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
         if self._tree is None:
             from scipy.spatial import cKDTree
 
-            self._tree = cKDTree(self.graph.points)
-        test = None if self.surroundings is None else self.surroundings.entrance(where, kinds, name, barrier)
+            self._tree = cKDTree(self._positions())
+        where, positions = self._local(place.point), self._positions()
         tried = 0
         for nodes in _by_distance(self._tree, where, self.num_waypoints):
             for node in nodes[mask[nodes]]:
-                if test is None or test(self.graph.points[node]):
+                if place.entrance is None or place.entrance.sees(positions[node]):
                     return int(node)
                 tried += 1
             if tried >= _MOST_TRIES:
                 break
         raise OffMapError(
-            f"{name} ({at}) has no way to any of the {tried} nearest waypoints by {_names(kinds)}: something is between"
+            f"{place.name} ({_shown(place.point)}) has no way to any of the {tried} nearest waypoints by"
+            f" {_names(kinds)}: something is between"
         )
 
     def path(self, start: ArrayLike, goal: ArrayLike, *, motions: int | None = None) -> Path:
         """The shortest path over the waypoints by plain A*, without a subregion graph.
+
+        Where the straight way between two points is legal, that is the path.
 
         Parameters
         ----------
@@ -281,45 +342,147 @@ class WaypointGraph:
             When a point has no waypoint that the character can move to.
         """
         kinds = self.default_motions if motions is None else check_motions(motions)
-        (a, first), (b, last) = self.ends(start, goal, kinds)
-        return self.finish(self.graph.path(a, b, motions=kinds), first, last, kinds)
+        return self.between(start, goal, kinds, lambda a, b: self.graph.path(a, b, motions=kinds))
 
     @property
     def default_motions(self) -> Motion:
         """What the agent is capable of; every motion where there is no agent."""
         return ALL_MOTIONS if self.agent is None else self.agent.motions
 
-    def ends(self, start: Any, goal: Any, motions: Motion) -> tuple[tuple[int, Any], tuple[int, Any]]:
-        """Node and point (None where a node was given) of both ends of a query."""
-        return self._end(start, motions, "start"), self._end(goal, motions, "goal")
+    def between(
+        self,
+        start: Any,
+        goal: Any,
+        motions: Motion,
+        search: Callable[[int, int], Path],
+        *,
+        price: Price | None = None,
+        usable: NDArray[np.bool_] | None = None,
+    ) -> Path:
+        """The path between two places: straight where that is legal, else over the waypoints that a search finds.
 
-    def _end(self, place: Any, motions: Motion, name: str) -> tuple[int, NDArray[np.float64] | None]:
-        if hasattr(place, "__index__") and not (isinstance(place, np.ndarray) and place.ndim):
-            return self.graph._node(place, name), None
-        point = _check.point3(place, name)
-        return self.closest(point, motions, name), point
+        Parameters
+        ----------
+        start, goal : (x, y, z), int or Place
+            Points or waypoint numbers.
+        motions : Motion
+        search : callable
+            ``search(a, b)`` gives the path between two waypoints.
+        price : callable, optional
+            ``price(a, b)`` gives what straight moves between rows of (q, 3) points cost; their lengths by default.
+            Then the straight way is the answer only where it is not dearer.
+        usable : (n,) bool array, optional
+            Which waypoints may be entered.
+        """
+        first = start if isinstance(start, Place) else self.place(start, motions, "start")
+        last = goal if isinstance(goal, Place) else self.place(goal, motions, "goal")
+        direct = self._direct(first, last, price)
+        if direct is not None and (price is None or direct.length == 0.0):
+            return direct
+        try:
+            a, b = self.closest(first, motions, usable=usable), self.closest(last, motions, usable=usable)
+        except OffMapError:
+            if direct is None:
+                raise
+            return direct
+        path = self.finish(search(a, b), first, last, motions, price)
+        if direct is not None and not (path and path.cost < direct.cost):
+            return direct
+        return path
 
-    def finish(self, path: Path, first: Any, last: Any, motions: Motion) -> Path:
-        """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh."""
+    def joined(self, start: Any, goal: Any, motions: Motion) -> bool:
+        """Whether there is a path between two places, without a search."""
+        first = start if isinstance(start, Place) else self.place(start, motions, "start")
+        last = goal if isinstance(goal, Place) else self.place(goal, motions, "goal")
+        if self._sees(first, last):
+            return True
+        labels = self.graph.components(motions)
+        return bool(labels[self.closest(first, motions)] == labels[self.closest(last, motions)])
+
+    def frozen(self, motions: Motion) -> WaypointGraph:
+        """The waypoints as they are now, which edits do not change; only for `between` with a search of its own."""
+        self.usable(motions)
+        other = copy.copy(self)
+        other._usable = {kinds: mask.copy() for kinds, mask in self._usable.items()}
+        return other
+
+    def _sees(self, first: Place, last: Place) -> bool:
+        """Whether the straight way between two points is known to be legal."""
+        if first.point is None or last.point is None:
+            return False
+        if (first.point == last.point).all():
+            return True
+        return first.entrance is not None and last.entrance is not None and first.entrance.meets(last.entrance)
+
+    def _direct(self, first: Place, last: Place, price: Price | None) -> Path | None:
+        """The straight path between two points, where that is legal."""
+        if not self._sees(first, last):
+            return None
+        points = np.array([first.point, last.point])
+        return Path(Status.FOUND, points, cost=float(_costs(points, price).sum()))
+
+    def finish(self, path: Path, first: Place, last: Place, motions: Motion, price: Price | None = None) -> Path:
+        """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh.
+
+        Waypoints at its ends are left out where the straight way to a later one is legal and not dearer.
+        """
         if not path:
             return path
         points = self.graph.points[path.nodes]
+        kept = np.arange(len(points))
+        if first.point is not None:
+            kept = kept[self._skipped(first, points, price) :]
+        if last.point is not None:
+            kept = kept[::-1][self._skipped(last, points[kept][::-1], price) :][::-1]
+        ends = [np.empty((0, 3)) if place.point is None else place.point[None] for place in (first, last)]
+        line = np.concatenate([ends[0], points[kept], ends[1]])
         cost = path.cost
-        for point, at in ((first, 0), (last, -1)):
-            if point is not None:
-                cost += float(np.linalg.norm(points[at] - point))
-        parts = [points if part is points else part[None] for part in (first, points, last) if part is not None]
-        smoother = None if self.surroundings is None else self.surroundings.smoother(motions)
+        if self.graph.costs is None or price is not None:
+            cost = float(_costs(line, price).sum())
+        else:
+            cost += sum(
+                float(np.linalg.norm(np.diff(part, axis=0)))
+                for part in (line[: len(ends[0]) + 1], line[-1 - len(ends[1]) :])
+            )
         return Path(
             path.status,
-            np.concatenate(parts),
-            nodes=path.nodes,
+            line,
+            nodes=path.nodes[kept],
             cost=cost,
             expanded=path.expanded,
             timings=path.timings,
-            lower_bound=path.lower_bound,
-            smoother=smoother,
+            smoother=None if price is not None else self._smoother(motions),
         )
+
+    def _smoother(self, motions: Motion) -> Callable[[Path], Path] | None:
+        return None if self.surroundings is None else self.surroundings.smoother(motions)
+
+    def _skipped(self, place: Place, points: NDArray[np.float64], price: Price | None) -> int:
+        """How many of the first points of a path a place can do without, since the straight way past them is legal."""
+        if place.entrance is None or len(points) < 2:
+            return 0
+        assert place.point is not None
+        positions = np.ascontiguousarray(self._local(points))
+        count = len(points)
+        while count > 1:
+            far = place.entrance.furthest(positions, count)
+            if far <= 0:
+                return 0
+            line = np.concatenate([place.point[None], points[: far + 1]])
+            if price is None or float(price(line[:1], line[-1:])[0]) <= float(_costs(line, price).sum()):
+                return far
+            count = far
+        return 0
+
+    def _local(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        return points if self.surroundings is None else self.surroundings.frame.local(points)
+
+    def _positions(self) -> NDArray[np.float64]:
+        """(n, 3) float64, local positions of the waypoints."""
+        graph = self.graph
+        if self._placed is None or self._placed[0] is not graph.points:
+            self._placed = graph.points, np.ascontiguousarray(self._local(graph.points.astype(np.float64)))
+        return self._placed[1]
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
@@ -367,6 +530,48 @@ class WaypointGraph:
         """
         return editing.update(self, edges, motions, costs, remove, add_waypoints, remove_waypoints)
 
+    def splice(
+        self,
+        points: NDArray[np.float64],
+        home: NDArray[np.int32],
+        edges: NDArray[np.int32],
+        motions: NDArray[np.uint8],
+    ) -> tuple[Edit, NDArray[np.int32]]:
+        """Add waypoints under numbers of removed ones and under new ones; returns the edit and their numbers.
+
+        Parameters
+        ----------
+        points : (k, 3), metres
+            New waypoints.
+        home : (k, 2) int32
+            Their regions.
+        edges : (e, 2) int32
+            Edges to add; numbers from `num_waypoints` on are the new waypoints in order.
+        motions : (e,) uint8
+            Their motions.
+        """
+        return editing.splice(self, points, home, edges, motions)
+
+    def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:
+        """A graph of some waypoints in a given order, those that it was built with first; this one stays as it is."""
+        graph = self.graph
+        number = np.full(graph.num_nodes, -1, np.int64)
+        number[nodes] = np.arange(len(nodes))
+        sources = number[np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))]
+        targets = number[graph.targets]
+        used = (sources >= 0) & (sources < targets)
+        kinds = None
+        if graph.motions is not None:
+            used &= graph.motions > 0
+            kinds = graph.motions[used]
+        pairs = np.column_stack([sources[used], targets[used]])
+        costs = None if graph.costs is None else graph.costs[used]
+        fresh = Graph.from_edges(graph.points[nodes], pairs, costs=costs, motions=kinds)
+        layout = self.layout
+        other = type(self)(fresh, Regions.from_pairs(layout.boxes, layout.of[nodes], layout.shape), self.surroundings)
+        other.built, other.timings = self.built, self.timings
+        return other
+
     def _count_edges(self, change: int) -> None:
         self._edges += change
 
@@ -402,6 +607,17 @@ def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Itera
         order = np.lexsort((np.atleast_1d(nodes), np.atleast_1d(away)))
         yield np.atleast_1d(nodes)[order][done:]
         done, ask = ask, min(count, 8 * ask)
+
+
+def _costs(points: NDArray[np.float64], price: Price | None) -> NDArray[np.float64]:
+    """What the steps of a path cost."""
+    if price is not None:
+        return price(points[:-1], points[1:])
+    return np.asarray(np.linalg.norm(np.diff(points, axis=0), axis=1))
+
+
+def _shown(point: NDArray[np.float64]) -> str:
+    return ", ".join(f"{value:.6g}" for value in point)
 
 
 def _names(motions: Motion) -> str:

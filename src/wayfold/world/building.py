@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wayfold.agent import Agent, Motion
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import Mesh, TriangleIndex
+from wayfold.geometry import Mesh
 from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
@@ -90,9 +90,10 @@ def _roaming(request: Request, notes: Notes) -> Planner:
         # A flyer cannot enter water, others cannot walk on it.
         around = mesh if agent.motions == Motion.VOLUMETRIC else mesh.without(*closed)
         tell = _told(progress, "waypoints")
-        waypoints = WaypointGraph.build(around, agent, motions=agent.motions, progress=tell, **notes.settings)
-        if around is not mesh:
-            _keep_out(waypoints, mesh, closed, agent.radius)
+        shut = None if around is mesh else closed_surface(mesh, closed)
+        waypoints = WaypointGraph.build(
+            around, agent, motions=agent.motions, closed=shut, progress=tell, **notes.settings
+        )
         cache.put(key, "waypoints", waypoints)
     fast: Any
     if chosen.accelerator == "subregions":
@@ -160,20 +161,12 @@ _BUILDERS: dict[str, Callable[[Request, Notes], Planner]] = {
 }
 
 
-def _keep_out(waypoints: WaypointGraph, mesh: Mesh, closed: Sequence[str], radius: float) -> None:
-    """Take away the edges along which a body would touch ground that nobody enters, such as water beside a wall."""
-    assert mesh.materials is not None
+def closed_surface(mesh: Mesh, closed: Sequence[str]) -> Mesh | None:
+    """The triangles of materials that nobody enters, None where there are none."""
+    if mesh.materials is None:
+        return None
     shut = np.isin(mesh.materials, [at for at, name in enumerate(mesh.material_names) if name in closed])
-    if not shut.any():
-        return
-    graph = waypoints.graph
-    pairs = np.column_stack([np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets)), graph.targets])
-    pairs = pairs[pairs[:, 0] < pairs[:, 1]].astype(np.int32)
-    points = graph.points.astype(np.float64)
-    surface = TriangleIndex(Mesh(mesh.vertices, mesh.triangles[shut]))
-    wet = ~surface.clear(points[pairs[:, 0]], points[pairs[:, 1]], radius)
-    if wet.any():
-        waypoints.update(np.empty((0, 2), np.int32), np.empty(0, np.uint8), remove=pairs[wet])
+    return Mesh(mesh.vertices, mesh.triangles[shut]) if shut.any() else None
 
 
 def area_kinds(

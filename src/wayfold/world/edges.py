@@ -2,55 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.agent import Motion
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs
 from wayfold.waypoints import WaypointGraph
+from wayfold.waypoints.surroundings import Body
 from wayfold.world.shapes import Shape
 
 Points = NDArray[np.float64]
 Pairs = NDArray[np.int32]
-_SAMPLES = 32  # places along an edge at which the cost of its zones is looked up
 
 
-class Reach(NamedTuple):
-    """How far the body of an agent reaches from its position, metres."""
-
-    radius: float
-    walking: float
-    """Below the position of a walker: to the ground."""
-    upright: float
-    """Above the position of a walker or flyer: to the top of its head."""
-
-    @property
-    def farthest(self) -> float:
-        """As far as any part of the body."""
-        return max(self)
-
-    @classmethod
-    def of(cls, body: Any) -> Reach:
-        """That of a body as the waypoint graph has it; None is a point."""
-        return cls(0.0, 0.0, 0.0) if body is None else cls(body.radius, body.lift, body.top + body.radius)
-
-    def around(self, motion: Motion) -> tuple[float, float]:
-        """How far a body reaches below and above its position when it moves so."""
-        below = self.walking if motion == Motion.SURFACE else self.radius
-        return below, self.radius if motion == Motion.ADHESIVE else self.upright
-
-
-def near(waypoints: WaypointGraph, shape: Shape, reach: Reach) -> tuple[Pairs, NDArray[np.uint8]]:
+def near(waypoints: WaypointGraph, shape: Shape, body: Body) -> tuple[Pairs, NDArray[np.uint8]]:
     """The edges of the regions that a shape, grown by the body, comes into; with their motions.
 
     No edge leaves its region, so these are all that it can touch.
     """
     graph, layout = waypoints.graph, waypoints.layout
     low, high = shape.bounds
-    grown = np.array([reach.radius, reach.radius, max(reach.upright, reach.walking)])
+    grown = np.array([body.radius, body.radius, max(body.top + body.radius, body.lift)])
     boxes = layout.boxes
     inside = ((boxes[:, :3] <= high + grown) & (boxes[:, 3:] >= low - grown)).all(axis=1)
     members = [layout.members[layout.offsets[r] : layout.offsets[r + 1]] for r in np.flatnonzero(inside)]
@@ -64,45 +36,43 @@ def near(waypoints: WaypointGraph, shape: Shape, reach: Reach) -> tuple[Pairs, N
     return np.column_stack([sources[used], targets[used]]).astype(np.int32), kinds[used]
 
 
-def hits(
-    shapes: tuple[Shape, ...], points: NDArray[Any], pairs: Pairs, motions: NDArray[np.uint8], reach: Reach
-) -> NDArray[np.bool_]:
-    """Which edges an agent cannot take because it would touch one of the shapes."""
-    result = np.zeros(len(pairs), np.bool_)
-    a, b = points[pairs[:, 0]].astype(np.float64), points[pairs[:, 1]].astype(np.float64)
-    for motion in Motion:
-        chosen = np.flatnonzero(motions & int(motion))
-        if not chosen.size:
-            continue
-        below, above = reach.around(motion)
-        for shape in shapes:
-            result[chosen] |= shape.hit_by(a[chosen], b[chosen], radius=reach.radius, below=below, above=above)
-    return result
-
-
 def rates(costs: tuple[tuple[Shape, float], ...], a: Points, b: Points) -> NDArray[np.float64]:
-    """(q,) mean cost of a metre along straight moves, of which 32 places are looked at; the later zone counts."""
+    """(q,) mean cost of a metre along straight moves; where zones overlap the later one counts."""
     total = np.ones(len(a))
-    near_one = np.zeros(len(a), np.bool_)
-    for shape, _ in costs:
-        low, high = shape.bounds
-        near_one |= ((np.minimum(a, b) <= high) & (np.maximum(a, b) >= low)).all(axis=1)
-    at = np.flatnonzero(near_one)
-    if at.size:
-        steps = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
-        places = a[at, None] + steps[None, :, None] * (b[at] - a[at])[:, None]
-        rate = np.ones(places.shape[:2])
-        for shape, cost in costs:
-            rate[shape.contains(places.reshape(-1, 3)).reshape(rate.shape)] = cost
-        total[at] = rate.mean(axis=1)
+    least, most = np.minimum(a, b), np.maximum(a, b)
+    near = [((least <= shape.bounds[1]) & (most >= shape.bounds[0])).all(axis=1) for shape, _ in costs]
+    at = np.flatnonzero(np.logical_or.reduce(near)) if near else np.empty(0, np.int64)
+    if not at.size:
+        return total
+    start, way = a[at], (b - a)[at]
+    # The cost changes only where a move crosses the side of a zone.
+    cuts = [np.zeros((len(at), 1)), np.ones((len(at), 1))]
+    for (shape, _), touched in zip(costs, near, strict=True):
+        outline = shape.outline
+        side = np.roll(outline, -1, axis=0) - outline
+        with np.errstate(divide="ignore", invalid="ignore"):
+            across = way[:, None, 0] * side[None, :, 1] - way[:, None, 1] * side[None, :, 0]
+            away = outline[None] - start[:, None, :2]
+            sides = (away[..., 0] * side[None, :, 1] - away[..., 1] * side[None, :, 0]) / across
+            ends = (np.array([shape.low, shape.high]) - start[:, 2:]) / way[:, 2:]
+        # A zone that a move is not near to changes nothing, not even the last digit.
+        cuts += [np.where(touched[at, None], sides, 0.0), np.where(touched[at, None], ends, 0.0)]
+    share = np.sort(np.clip(np.nan_to_num(np.concatenate(cuts, axis=1), posinf=1.0, neginf=0.0), 0.0, 1.0), axis=1)
+    middle = 0.5 * (share[:, 1:] + share[:, :-1])
+    places = start[:, None] + middle[..., None] * way[:, None]
+    rate = np.ones(places.shape[:2])
+    for shape, cost in costs:
+        rate[shape.contains(places.reshape(-1, 3)).reshape(rate.shape)] = cost
+    total[at] = np.cumsum(rate * np.diff(share, axis=1), axis=1)[:, -1]
     return total
 
 
 def priced(graph: Graph, costs: tuple[tuple[Shape, float], ...]) -> Graph:
     """The same graph with what its edges cost in zones; the arrays are shared but for the costs."""
-    lengths = edge_costs(graph).astype(np.float64)
-    points = graph.points.astype(np.float64)
     sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
     # From the lower node to the higher, so that both directions cost the same to the last digit.
-    lengths *= rates(costs, points[np.minimum(sources, graph.targets)], points[np.maximum(sources, graph.targets)])
+    a = graph.points[np.minimum(sources, graph.targets)]
+    b = graph.points[np.maximum(sources, graph.targets)]
+    lengths = np.linalg.norm(b - a, axis=1) if graph.costs is None else edge_costs(graph).astype(np.float64)
+    lengths *= rates(costs, a, b)
     return Graph(graph.points, graph.offsets, graph.targets, lengths.astype(np.float32), graph.motions)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
+from wayfold.geometry import Mesh
 from wayfold.graph import Graph, Tree
 from wayfold.hierarchy import Hierarchy
 from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
-from wayfold.waypoints.surroundings import body_of
+from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.resampling import Splice, resample
+from wayfold.waypoints.surroundings import Surroundings
+from wayfold.waypoints.waypoints import Place, Price
 from wayfold.world import edges
 from wayfold.world.field import Field
 from wayfold.world.locks import ReadersWriter
@@ -29,13 +32,14 @@ _NO_EDGES = np.empty((0, 2), np.int32)
 _NO_KINDS = np.empty(0, np.uint8)
 _FEW = 20_000
 """Waypoints up to which plain A* took about as long as two levels on generated cities."""
-End = tuple[int, Points]
 
 
 class Change(NamedTuple):
     """What an edit does to the graph."""
 
     zones: Zones
+    surroundings: Surroundings
+    """With the blocks after the edit."""
     gone: NDArray[np.int32]
     """(k, 2) edges that the world loses."""
     back: NDArray[np.int32]
@@ -44,6 +48,8 @@ class Change(NamedTuple):
     """Motions of those."""
     lost: tuple[NDArray[np.int32], NDArray[np.uint8]]
     """All edges that blocks have taken after the edit, with their motions."""
+    added: Splice | None
+    """What changes of the waypoints around blocks."""
     prices: Any = None
     """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
 
@@ -51,9 +57,9 @@ class Change(NamedTuple):
 class RoamingPlanner(Planner):
     """Plans on a waypoint graph.
 
-    A block takes away the edges along which the agent would touch it, and gives them back when it goes: waypoints stay
-    where they are, so a character goes around a block, not over it. Edits change the graph in place while no query
-    runs.
+    A block takes away the edges along which the agent would touch it, and gives them back when it goes; nobody stands
+    on it or clings to it. Waypoints are added around it, and where it has made free space narrow. Edits change the
+    graph in place while no query runs.
     """
 
     map_name = "waypoints"
@@ -75,7 +81,8 @@ class RoamingPlanner(Planner):
         self._lost = (_NO_EDGES, _NO_KINDS)
         self._priced: Graph | None = None
         self._prices: Prices | None = None
-        self._reach = edges.Reach.of(None if waypoints.surroundings is None else body_of(agent))
+        self._added: dict[tuple[int, int], NDArray[np.int32]] = {}
+        self._meshes: dict[Shape, Mesh] = {}
 
     @property
     def map(self) -> WaypointGraph:
@@ -90,55 +97,39 @@ class RoamingPlanner(Planner):
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        return self._search(start, goal, plain=exact)
+        found = self._search(start, goal, plain=exact)
+        if not exact or not found or self._fast is None:
+            return found
+        # Straight ways to the first and from the last waypoints may favour what the search at two levels found.
+        quick = self._search(start, goal, plain=False)
+        return quick if quick and quick.cost < found.cost else found
 
     def _plain(self, start: Any, goal: Any) -> Path:
         return self._search(start, goal, plain=True)
 
     def _search(self, start: Any, goal: Any, *, plain: bool) -> Path:
-        (a, first), (b, last) = self._end(start, "start"), self._end(goal, "goal")
         graph, motions = self._graph, self.agent.motions
-        if self._direct(first, last):
-            gap = float(np.linalg.norm(last - first))
-            return Path(Status.FOUND, np.array([first, last]), cost=gap * self._rate(first, last))
-        if not self._joined(a, b):
-            return Path(Status.UNREACHABLE)
-        if plain or self._fast is None or (self._priced is not None and isinstance(self._fast, SubregionGraph)):
-            found = graph.path(a, b, motions=motions)
-        else:
-            found = self._fast.path(a, b)
-        return finish(self._waypoints, found, first, last, motions, self._zones, self._reach)
+        fast = None if self._priced is not None and isinstance(self._fast, SubregionGraph) else self._fast
 
-    def _end(self, point: Any, name: str) -> End:
-        where = _check.point3(point, name)
-        return self._enter(where, name, None), where
+        def search(a: int, b: int) -> Path:
+            labels = self._waypoints.graph.components(motions)
+            if labels[a] != labels[b]:
+                return Path(Status.UNREACHABLE)
+            found: Path = graph.path(a, b, motions=motions) if plain or fast is None else fast.path(a, b)
+            return found
 
-    def _enter(self, where: Points, name: str, usable: NDArray[np.bool_] | None) -> int:
-        barrier = barrier_of(self._zones, self._reach)
-        return self._waypoints.closest(where, self.agent.motions, name, barrier=barrier, usable=usable)
-
-    def _direct(self, first: Points, last: Points) -> bool:
-        """Whether two points are so near to each other that the way over waypoints would be a detour."""
-        return bool((first == last).all())
-
-    def _rate(self, a: Points, b: Points) -> float:
-        return float(edges.rates(self._zones.costs, a[None], b[None])[0])
+        return self._waypoints.between(start, goal, motions, search, price=price_of(self._zones))
 
     @property
     def _graph(self) -> Graph:
         return self._waypoints.graph if self._priced is None else self._priced
 
-    def _joined(self, a: int, b: int) -> bool:
-        labels = self._waypoints.graph.components(self.agent.motions)
-        return bool(labels[a] == labels[b])
-
     def _reachable(self, start: Any, goal: Any) -> bool:
-        (a, _), (b, _) = self._end(start, "start"), self._end(goal, "goal")
-        return self._joined(a, b)
+        return self._waypoints.joined(start, goal, self.agent.motions)
 
     def _nearest(self, point: Points) -> Points:
         try:
-            self._enter(point, "point", None)
+            self._waypoints.closest(point, self.agent.motions)
         except OffMapError:
             mask = self._waypoints.usable(self.agent.motions)
             nodes = np.flatnonzero(mask)
@@ -154,16 +145,18 @@ class RoamingPlanner(Planner):
         surroundings = self._waypoints.surroundings
         if surroundings is None or self.agent.motions != Motion.VOLUMETRIC:
             return point
-        return np.array(surroundings.positions(point)[Motion.VOLUMETRIC])
+        frame = surroundings.frame
+        return frame.world(np.array(surroundings.positions(frame.local(point))[Motion.VOLUMETRIC]))
 
     def _touched(self, start: Any, goal: Any) -> Points:
-        (a, _), (b, _) = self._end(start, "start"), self._end(goal, "goal")
+        motions = self.agent.motions
+        first, last = self._waypoints.place(start, motions, "start"), self._waypoints.place(goal, motions, "goal")
+        a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
         nodes = settled(self._graph, self._fast, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
     def _field(self, goal: Any) -> Field:
-        node, where = self._end(goal, "goal")
-        return RoamingField(self, where, node)
+        return RoamingField(self, self._waypoints.place(goal, self.agent.motions, "goal"))
 
     def _random_points(self, count: int, seed: int) -> Points:
         graph, motions = self._waypoints.graph, self.agent.motions
@@ -185,38 +178,54 @@ class RoamingPlanner(Planner):
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Change:
         gone, back, kinds = _NO_EDGES, _NO_EDGES, _NO_KINDS
         lost_edges, lost_kinds = self._lost
-        points = self._waypoints.points
+        waypoints = self._waypoints
+        surroundings = waypoints.surroundings
+        assert surroundings is not None
+        now = surroundings
+        if len(after.blocks) != len(before.blocks):
+            # In an order of their own, so that the order of edits does not matter.
+            blocks = sorted(after.blocks, key=lambda block: (block.low, block.high, block.corners))
+            meshes = [self._mesh(block) for block in blocks]
+            now = surroundings.with_blocks(meshes)
+            positions = waypoints._positions()
         if len(after.blocks) > len(before.blocks):
-            near, motions = edges.near(self._waypoints, shape, self._reach)
-            hit = edges.hits((shape,), points, near, motions, self._reach)
+            only = surroundings.with_blocks([self._mesh(shape)])
+            near, motions = edges.near(waypoints, shape, now.body)
+            built = (near < waypoints.built).all(axis=1)  # those of the others are tested again
+            near, motions = near[built], motions[built]
+            hit = only.stopped(positions, near, motions)
             gone = near[hit]
             lost_edges, lost_kinds = np.concatenate([lost_edges, gone]), np.concatenate([lost_kinds, motions[hit]])
         elif len(after.blocks) < len(before.blocks):
-            free = edges.hits((shape,), points, lost_edges, lost_kinds, self._reach)
-            at = np.flatnonzero(free)
-            others = after.blocks_near(points[lost_edges[at].ravel()], self._reach.farthest) if at.size else ()
-            still = edges.hits(others, points, lost_edges[at], lost_kinds[at], self._reach)
-            at = at[~still]
-            back, kinds = lost_edges[at], lost_kinds[at]
-            kept = np.ones(len(lost_edges), np.bool_)
-            kept[at] = False
-            lost_edges, lost_kinds = lost_edges[kept], lost_kinds[kept]
+            still = now.stopped(positions, lost_edges, lost_kinds)
+            back, kinds = lost_edges[~still], lost_kinds[~still]
+            lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
+        added = None
+        if now is not surroundings and not isinstance(self._fast, Hierarchy):
+            added = resample(waypoints, now, meshes, shape.bounds, self._added, int(self.agent.motions))
         prices: Any = None
         if after.costs and self._prices is None:
             prices = Prices(self._waypoints, after.costs)
         elif after.costs != before.costs and self._prices is not None:
             prices = self._prices.changes(self._waypoints, after.costs)
-        return Change(after, gone, back, kinds, (lost_edges, lost_kinds), prices)
+        return Change(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
+
+    def _mesh(self, block: Shape) -> Mesh:
+        """The triangles of a block, made once."""
+        if block not in self._meshes:
+            self._meshes[block] = block.mesh()
+        return self._meshes[block]
 
     def _commit(self, prepared: Change) -> None:
         before = self._zones
         self._zones = prepared.zones
         self._lost = prepared.lost
+        self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])
         if len(changed):
-            edit = self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone)
-            if isinstance(self._fast, SubregionGraph):
-                self._fast.repair(edit)
+            self._repair(self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone))
+        if prepared.added is not None:
+            self._splice(prepared.added)
         if not prepared.zones.costs:
             self._prices = None
         elif self._prices is None:
@@ -230,12 +239,49 @@ class RoamingPlanner(Planner):
         if isinstance(self._fast, Hierarchy):
             self._price_hierarchy(before, prepared)
 
+    def _splice(self, added: Splice) -> None:
+        """Exchange the waypoints that blocks have added."""
+        if len(added.dead) or len(added.gone):
+            self._repair(self._waypoints.update(remove=added.gone, remove_waypoints=added.dead))
+            self._added = {key: nodes for key, nodes in self._added.items() if not np.isin(nodes, added.dead).any()}
+        if len(added.points) or len(added.edges):
+            edit, numbers = self._waypoints.splice(added.points, added.home, added.edges, added.motions)
+            self._repair(edit)
+            at = 0
+            for key, count in added.keys:
+                self._added[key] = numbers[at : at + count]
+                at += count
+
+    def refresh(self) -> None:
+        """Number the waypoints anew, without those that edits have removed, and the added ones by place."""
+        with self._lock.writing():
+            waypoints = self._waypoints
+            if waypoints.num_waypoints == waypoints.built or isinstance(self._fast, Hierarchy):
+                return
+            keys = sorted(self._added)
+            kept = [np.arange(waypoints.built, dtype=np.int32), *(self._added[key] for key in keys)]
+            self._waypoints = waypoints.renumbered(np.concatenate(kept))
+            ends = np.cumsum([len(part) for part in kept]).tolist()
+            self._added = {
+                key: np.arange(first, last, dtype=np.int32)
+                for key, first, last in zip(keys, ends[:-1], ends[1:], strict=True)
+            }
+            if isinstance(self._fast, SubregionGraph):
+                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
+            if self._zones.costs:
+                self._prices = Prices(self._waypoints, self._zones.costs)
+                self._priced = self._prices.graph
+
+    def _repair(self, edit: Edit) -> None:
+        if isinstance(self._fast, SubregionGraph):
+            self._fast.repair(edit)
+
     def _price_hierarchy(self, before: Zones, prepared: Change) -> None:
         """Tell the hierarchy what its edges cost now: infinitely much where they are blocked."""
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]
         if before.costs != prepared.zones.costs:
-            touched += [edges.near(self._waypoints, shape, self._reach)[0] for shape in shapes]
+            touched += [edges.near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
         pairs = np.unique(np.concatenate(touched), axis=0)
         points = self._waypoints.points.astype(np.float64)
         a, b = points[pairs[:, 0]], points[pairs[:, 1]]
@@ -249,85 +295,40 @@ class RoamingPlanner(Planner):
 class RoamingField(Field):
     """Ways over waypoints to one goal."""
 
-    def __init__(self, planner: RoamingPlanner, goal: Points, node: int) -> None:
-        super().__init__(goal)
-        waypoints, motions = planner._waypoints, planner.agent.motions
-        self._waypoints = waypoints
+    def __init__(self, planner: RoamingPlanner, goal: Place) -> None:
+        assert goal.point is not None
+        super().__init__(goal.point)
+        motions = planner.agent.motions
+        # Edits replace what this holds or change it in place; only rows of edges change, which it does not look at.
+        self._waypoints = planner._waypoints.frozen(motions)
         self._motions = motions
-        self._tree: Tree = planner._graph.tree(node, motions=motions)
-        self._zones = planner._zones
-        self._reach = planner._reach
-        self._usable = waypoints.usable(motions).copy()
+        self._goal = goal
+        self._price = price_of(planner._zones)
+        self._tree: Tree | None = None
+        try:
+            node = self._waypoints.closest(goal, motions)
+        except OffMapError:
+            return  # no waypoint leads there, but straight ways may
+        self._goal = goal._replace(node=node)
+        self._tree = planner._graph.tree(node, motions=motions)
 
     def _paths(self, starts: Points) -> Sequence[Path]:
-        barrier = barrier_of(self._zones, self._reach)
-        nodes = [
-            self._waypoints.closest(start, self._motions, f"starts[{at}]", barrier=barrier, usable=self._usable)
-            for at, start in enumerate(starts)
-        ]
-        found = self._tree.paths(nodes)
-        return [
-            Path(Status.FOUND, np.array([start, self.goal]), cost=0.0)
-            if (start == self.goal).all()
-            else finish(self._waypoints, path, start, self.goal, self._motions, self._zones, self._reach)
-            for path, start in zip(found, starts, strict=True)
-        ]
+        waypoints, motions = self._waypoints, self._motions
+
+        def search(a: int, _: int) -> Path:
+            assert self._tree is not None
+            return self._tree.path(a)
+
+        places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
+        return [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
 
 
-def finish(
-    waypoints: WaypointGraph,
-    path: Path,
-    first: Points,
-    last: Points,
-    motions: Motion,
-    zones: Zones,
-    reach: edges.Reach,
-) -> Path:
-    """A path over waypoints from point to point, which can be smoothed as far as blocks and costs allow."""
-    done = waypoints.finish(path, first, last, motions)
-    if done and zones.costs:
-        points = done.points
-        ends = np.array([points[0], points[-2]]), np.array([points[1], points[-1]])
-        gaps = np.linalg.norm(ends[1] - ends[0], axis=1)
-        done.cost += float((gaps * (edges.rates(zones.costs, *ends) - 1.0)).sum())
-        done._smoother = None
-    elif done and zones.blocks and done._smoother is not None:
-        done._smoother = _guarded(done._smoother, zones, motions, reach)
-    return done
-
-
-def _guarded(
-    smoother: Callable[[Path], Path], zones: Zones, motions: Motion, reach: edges.Reach
-) -> Callable[[Path], Path]:
-    """Shortcuts that keep clear of blocks: where one does not, each half of the path is smoothed on its own."""
-
-    def smooth(path: Path) -> Path:
-        points = path.points
-        if len(points) <= 2:
-            return path
-        shorter = smoother(path).points
-        kinds = np.full(len(shorter) - 1, int(motions), np.uint8)
-        at = np.arange(len(shorter) - 1, dtype=np.int32)
-        pairs = np.column_stack([at, at + 1])
-        if edges.hits(zones.blocks_near(shorter, reach.farthest), shorter, pairs, kinds, reach).any():
-            middle = len(points) // 2
-            halves = [smooth(Path(path.status, part)).points for part in (points[: middle + 1], points[middle:])]
-            shorter = np.concatenate([halves[0], halves[1][1:]])
-        length = float(np.linalg.norm(np.diff(shorter, axis=0), axis=1).sum())
-        return Path(path.status, shorter, cost=length, expanded=path.expanded, timings=path.timings)
-
-    return smooth
-
-
-def barrier_of(zones: Zones, reach: edges.Reach) -> Any:
-    """A test of single moves against blocks; None where there are none."""
-    if not zones.blocks:
+def price_of(zones: Zones) -> Price | None:
+    """What straight moves cost where zones have costs; None where a metre costs as much everywhere."""
+    if not zones.costs:
         return None
 
-    def barrier(a: tuple[float, float, float], b: tuple[float, float, float], motion: Motion) -> bool:
-        ends = np.array([a, b])
-        near = zones.blocks_near(ends, reach.farthest)
-        pair, kinds = np.array([[0, 1]], np.int32), np.array([int(motion)], np.uint8)
-        return bool(near) and bool(edges.hits(near, ends, pair, kinds, reach)[0])
+    def price(a: Points, b: Points) -> Points:
+        return np.asarray(np.linalg.norm(b - a, axis=1) * edges.rates(zones.costs, a, b))
 
-    return barrier
+    return price

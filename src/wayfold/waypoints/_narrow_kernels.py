@@ -1,0 +1,126 @@
+# mypy: ignore-errors
+"""Where free space is narrow: balls that touch a surface on one side and something else on another.
+
+A ball that touches a surface at a point is made smaller until nothing is inside it any more (Ma et al. 2012, *3D medial
+axis point approximation using nearest neighbors and the normal field*). Its middle is then as far from one side of an
+opening as from the other.
+"""
+
+import math
+
+from wayfold._jit import helper, inline, kernel
+from wayfold.geometry._bvh_kernels import nearest_triangle
+from wayfold.geometry._kernels import along, dot, subtract
+from wayfold.waypoints._kernels import kind_of
+
+_TOUCH = 1e-3  # of a radius: what is nearer to the surface of a ball touches it
+_LEAST = 0.97  # of the wanted radius: smaller balls are in corners
+_TURNS = 10  # times that a ball is made smaller
+_OPPOSITE = 0.25  # cosine: balls that are held on both sides, and cannot grow by moving away from what they touch
+_GROWTH = 0.6  # of the growth away from both sides that says that there is room
+
+
+@helper
+def contact(world, body, p, reach):
+    """Nearest point to a body at `p`, up to `reach` metres from its axis: (distance or inf, point as the ball sees it).
+
+    An upright body is a row of balls; what the upper ones are near to is as far below them.
+    """
+    best, where = reach * reach, p
+    found = False
+    parts = math.ceil(body.top / max(body.radius, body.step))
+    for part in range(parts + 1):
+        rise = 0.0 if parts == 0 else part * body.top / parts
+        q = p[0], p[1], p[2] + rise
+        away2, triangle, point = nearest_triangle(world.tree, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+        away2, triangle, point = nearest_triangle(world.blocks, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+        away2, triangle, point = nearest_triangle(world.closed, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+    return (math.sqrt(best) if found else math.inf), where
+
+
+@inline
+def shrunk(world, body, spot, way, least, most):
+    """Radius of the largest empty ball up to `most` that touches `spot` with its middle along `way`, and what it meets.
+
+    Infinity where nothing stops it, 0 where it is smaller than `least`.
+    """
+    reach = most
+    other = spot
+    for _ in range(_TURNS):
+        away, point = contact(world, body, along(spot, way, reach), reach * (1.0 - _TOUCH))
+        if away == math.inf:
+            return (math.inf if reach == most else reach), other
+        other = point
+        side = subtract(point, spot)
+        facing = 2.0 * dot(side, way)
+        if facing <= 0.0:
+            return 0.0, other
+        smaller = dot(side, side) / facing
+        if smaller >= reach * (1.0 - _TOUCH):
+            return reach, other
+        reach = smaller
+        if reach < least:
+            return 0.0, other
+    return 0.0, other
+
+
+@kernel
+def narrow_balls(world, body, spots, ways, least, most, first, last, radii):
+    """Set `radii` (k,) float64 of rows `first` to `last`: of balls in narrow places, infinity for open, 0 for corners.
+
+    The balls touch `spots` (k, 3) float64 with their middles along the unit vectors `ways` (k, 3) float64. They have
+    radii from `least` to `most`. In the corner between two walls a ball can grow by moving away from both: those are
+    not narrow.
+    """
+    for row in range(first, last):
+        spot = spots[row, 0], spots[row, 1], spots[row, 2]
+        way = ways[row, 0], ways[row, 1], ways[row, 2]
+        radius, other = shrunk(world, body, spot, way, _LEAST * least, most)
+        if 0.0 < radius < math.inf:
+            middle = along(spot, way, radius)
+            a, b = subtract(middle, spot), subtract(middle, other)
+            sum_ = a[0] + b[0], a[1] + b[1], a[2] + b[2]
+            length = math.sqrt(dot(sum_, sum_))
+            if length > 2.0 * _OPPOSITE * radius:
+                # Half the length is the radius times the cosine between the way out and what it leads away from.
+                cosine = 0.5 * length / radius
+                out = along(middle, sum_, least / length)
+                away, _ = contact(world, body, out, radius + _GROWTH * cosine * least)
+                if away == math.inf:
+                    radius = 0.0
+        radii[row] = radius
+
+
+@kernel
+def roomiest_on_planes(world, body, axis, levels, centres, radii, parts, first, last, fits):
+    """Move the balls `first` to `last` to where a body has most room near them on planes across `axis`.
+
+    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. `parts` x `parts`
+    places are looked at, as far from the middle as the radius.
+    """
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    for row in range(first, last):
+        radius = radii[row]
+        middle_u, middle_v = centres[row, u], centres[row, v]
+        centres[row, axis] = levels[row]
+        best = 0.0
+        for place in range(parts * parts):
+            along_u = middle_u + radius * (2.0 * (place // parts) / (parts - 1) - 1.0)
+            along_v = middle_v + radius * (2.0 * (place % parts) / (parts - 1) - 1.0)
+            p = (
+                levels[row] if axis == 0 else along_u if u == 0 else along_v,
+                levels[row] if axis == 1 else along_u if u == 1 else along_v,
+                levels[row] if axis == 2 else along_u if u == 2 else along_v,
+            )
+            away, _ = contact(world, body, p, 1.3 * radius)
+            away = min(away, 1.3 * radius)
+            if away > max(best, body.radius) and kind_of(world, body, p):
+                best = away
+                centres[row, u], centres[row, v] = along_u, along_v
+        fits[row] = best > 0.0

@@ -1,0 +1,399 @@
+"""New waypoints where blocks have made free space narrow, region by region.
+
+What is added to a region or face depends on the blocks near it and on the waypoints that were built, not on the order
+of the edits: after any edits the graph has what a fresh one with the same blocks has.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.agent import Motion
+from wayfold.geometry import Mesh
+from wayfold.geometry._bvh_kernels import collect_overlapping
+from wayfold.geometry.bvh import new_stack
+from wayfold.waypoints import _build, _place_kernels
+from wayfold.waypoints._narrow import Narrow, beside_edges, narrow_places, on_planes, spread
+from wayfold.waypoints.surroundings import Surroundings
+from wayfold.waypoints.waypoints import WaypointGraph
+
+Points = NDArray[np.float64]
+Pairs = NDArray[np.int32]
+
+_AROUND = 12.0  # radii from a block within which waypoints are added
+_WIDEST = 8.0  # radii: openings up to this are looked for around blocks
+_BAND = 4.0  # radii from a block within which ways around it lead
+_GAP = 2.5  # radii between waypoints beside a block
+_CLOSE = 1.2  # radii between places beside a block that are tried
+_CORNER = 1.5  # radii from an edge of a block at which a flyer turns: clear of both faces
+_MOST_TRIED = 4000  # places beside one block that are tried
+
+
+class Splice(NamedTuple):
+    """A change of the added waypoints."""
+
+    dead: NDArray[np.int32]
+    """Waypoints that go."""
+    keys: list[tuple[tuple[int, int], int]]
+    """Where new waypoints belong: face or region, and how many in a row."""
+    points: Points
+    """(k, 3) world positions of the new ones."""
+    home: Pairs
+    """(k, 2) their regions."""
+    gone: Pairs
+    """(e, 2) edges of waypoints that stay, which are tested again."""
+    edges: Pairs
+    """(e, 2) new edges; numbers from the number of waypoints on are the new waypoints."""
+    motions: NDArray[np.uint8]
+
+
+def resample(
+    waypoints: WaypointGraph,
+    surroundings: Surroundings,
+    blocks: list[Mesh],
+    changed: Points,
+    extra: dict[tuple[int, int], NDArray[np.int32]],
+    motions: int,
+) -> Splice:
+    """What to add around blocks after an edit, and what of the earlier additions to take away.
+
+    Parameters
+    ----------
+    waypoints : WaypointGraph
+        Built from a mesh; not changed.
+    surroundings : Surroundings
+        With all blocks after the edit.
+    blocks : list of Mesh
+        Those blocks, one by one.
+    changed : (2, 3) float64
+        Box around the block that came or went, metres.
+    extra : dict
+        Numbers of the waypoints that earlier edits have added.
+    motions : int
+        Kinds of edges to make.
+    """
+    return _Resampling(waypoints, surroundings, extra, motions).run(blocks, changed)
+
+
+class _Found(NamedTuple):
+    """Places around one block."""
+
+    low: Points
+    high: Points
+    beside: Points
+    narrow: Narrow
+
+
+class _Resampling:
+    def __init__(
+        self,
+        waypoints: WaypointGraph,
+        surroundings: Surroundings,
+        extra: dict[tuple[int, int], NDArray[np.int32]],
+        motions: int,
+    ) -> None:
+        self.waypoints = waypoints
+        self.around = surroundings
+        self.extra = extra
+        self.motions = motions
+        layout = waypoints.layout
+        assert layout.shape is not None
+        low = surroundings.frame.local(layout.boxes[0, :3])
+        self.cut = _build.Cut(low, float(layout.boxes[0, 3] - layout.boxes[0, 0]), layout.shape)
+        self.planes = _build.planes_of(self.cut)
+        self.strides = (layout.shape[1] * layout.shape[2], layout.shape[2], 1)
+        self.world = surroundings.world()
+        self.scratch = _build.new_scratch()
+
+    def run(self, blocks: list[Mesh], changed: Points) -> Splice:
+        """See `resample`."""
+        box = self._grown(self.around.frame.local(changed))
+        regions = self._regions(*box)
+        faces = [
+            (int(region), axis)
+            for region in regions
+            for axis in range(3)
+            if self._cell(region)[axis] + 1 < self.cut.shape[axis] and region + self.strides[axis] in regions
+        ]
+        found = self._places(blocks, regions)
+        touched = {*faces, *((int(region), -1) for region in regions)}
+        dead = [self.extra[key] for key in touched if key in self.extra]
+        gone_nodes = np.unique(np.concatenate([np.empty(0, np.int32), *dead]))
+        self.dead = np.zeros(self.waypoints.num_waypoints, np.bool_)
+        self.dead[gone_nodes] = True
+        self.fresh: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
+        self.count = 0
+        for key in faces:
+            self._place_face(key, found)
+        for region in regions:
+            self._place_region(int(region), found)
+        gone, pairs, kinds = [np.empty((0, 2), np.int32)], [np.empty((0, 2), np.int32)], [np.empty(0, np.uint8)]
+        for region in regions:
+            lost, joined, types = self._edges(int(region))
+            gone.append(lost)
+            pairs.append(joined)
+            kinds.append(types)
+        keys = sorted(self.fresh, key=lambda key: int(self.fresh[key][1][0]))
+        points = [self.fresh[key][0].astype(np.float64) for key in keys]
+        home = [np.tile(np.array([self._home(key)], np.int32), (len(self.fresh[key][1]), 1)) for key in keys]
+        return Splice(
+            gone_nodes,
+            [(key, len(self.fresh[key][1])) for key in keys],
+            self.around.frame.world(np.concatenate([np.empty((0, 3)), *points])),
+            np.concatenate([np.empty((0, 2), np.int32), *home]),
+            np.unique(np.concatenate(gone), axis=0),
+            np.concatenate(pairs),
+            np.concatenate(kinds),
+        )
+
+    def _home(self, key: tuple[int, int]) -> tuple[int, int]:
+        region, axis = key
+        return region, (-1 if axis < 0 else region + self.strides[axis])
+
+    def _grown(self, box: Points) -> tuple[Points, Points]:
+        body = self.around.body
+        far = _AROUND * body.radius + body.step
+        up = np.array([0.0, 0.0, body.top + body.lift])
+        return box[0] - far - up, box[1] + far + up
+
+    def _regions(self, low: Points, high: Points) -> NDArray[np.int64]:
+        """Regions that a box reaches into."""
+        shape = np.array(self.cut.shape)
+        first = np.clip(np.floor((low - self.cut.low) / self.cut.size), 0, shape).astype(np.int64)
+        last = np.clip(np.floor((high - self.cut.low) / self.cut.size) + 1, 0, shape).astype(np.int64)
+        x, y, z = (np.arange(a, b) for a, b in zip(first, last, strict=True))
+        return np.asarray(((x[:, None, None] * shape[1] + y[:, None]) * shape[2] + z).ravel())
+
+    def _cell(self, region: int) -> tuple[int, int, int]:
+        rest, z = divmod(int(region), self.cut.shape[2])
+        x, y = divmod(rest, self.cut.shape[1])
+        return x, y, z
+
+    def _bounds(self, region: int) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+        cell = self._cell(region)
+        low = tuple(float(self.planes[d][cell[d]]) for d in range(3))
+        return low, tuple(float(self.planes[d][cell[d] + 1]) for d in range(3))  # type: ignore[return-value]
+
+    def _places(self, blocks: list[Mesh], regions: NDArray[np.int64]) -> list[_Found]:
+        """Places (k, 4) beside each block that reaches into some regions, and narrow places around it."""
+        body, around = self.around.body, self.around
+        result = []
+        wanted = set(regions.tolist())
+        solids = [Mesh(around.frame.local(block.vertices), block.triangles) for block in blocks]
+        for own in solids:
+            box = self._grown(own.bounds)
+            if wanted.isdisjoint(self._regions(*box).tolist()):
+                continue
+            near = self._near(*box)
+            beside, narrow = np.empty((0, 4)), Narrow(np.empty((0, 3)), np.empty(0))
+            if self.motions & (Motion.SURFACE | Motion.ADHESIVE) and near is not None:
+                beside = self._beside(own, near)
+            if self.motions & Motion.VOLUMETRIC:
+                # From one surface after the other: what is found does not depend on which others there are.
+                others = [other for other in solids if other is not own and _overlap(other.bounds, np.array(box))]
+                parts = [
+                    narrow_places(around, part, _WIDEST * body.radius, box=box, workers=1)
+                    for part in (own, near, *others)
+                    if part is not None
+                ]
+                centres, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
+                inside = ((centres >= box[0]) & (centres <= box[1])).all(axis=1)
+                narrow = Narrow(centres[inside], radii[inside])
+                beside = np.concatenate([beside, self._edge_places(own)])
+            result.append(_Found(*box, beside, narrow))
+        return result
+
+    def _near(self, low: Points, high: Points) -> Mesh | None:
+        """The triangles of the mesh in a box."""
+        tree, stack = self.around.index.tree, new_stack()
+        ends = tuple(map(float, low)), tuple(map(float, high))
+        count = collect_overlapping(tree, stack, *ends, np.empty(0, np.int32))
+        if not count:
+            return None
+        triangles = np.empty(count, np.int32)
+        collect_overlapping(tree, stack, *ends, triangles)
+        mesh = self.around.local_mesh
+        return Mesh(mesh.vertices, mesh.triangles[np.sort(triangles)])
+
+    def _beside(self, block: Mesh, near: Mesh) -> Points:
+        """Places on the ground and beside walls, where a way around a block may lead."""
+        body = self.around.body
+        spacing = max(_CLOSE * body.radius, 0.5 * body.step)
+        low, high = block.bounds
+        far = _BAND * body.radius + body.step
+        grown = low - far - np.array([0.0, 0.0, body.lift]), high + far + np.array([0.0, 0.0, body.top])
+        area = float(np.prod(np.sort(grown[1] - grown[0])[1:]))
+        spacing = max(spacing, float(np.sqrt(area / _MOST_TRIED)))
+        spots, normals, _ = spread(near, spacing, grown)
+        if not len(spots):
+            return np.empty((0, 4))
+        floor = np.abs(normals[:, 2]) >= body.cosine
+        stand = spots[floor] + np.array([0.0, 0.0, body.lift])
+        cling = spots[~floor | (normals[:, 2] < 0)] + body.offset * normals[~floor | (normals[:, 2] < 0)]
+        foot = cling.copy()  # where walking and climbing join
+        away, _ = self.around.index.rays(foot, (0.0, 0.0, -1.0), body.lift + body.climb + body.offset, workers=1)
+        foot = foot[np.isfinite(away)]
+        foot[:, 2] += body.lift - away[np.isfinite(away)]
+        places = np.concatenate([stand, foot, cling])
+        gap, _, _ = self.around.blocks.nearest(places, far, workers=1)
+        places = places[np.isfinite(gap) & (gap >= body.radius)]
+        return np.column_stack([places, np.full(len(places), _GAP * max(body.radius, 0.5 * body.step))])
+
+    def _edge_places(self, block: Mesh) -> Points:
+        """Places beside the edges of a block, where a flyer turns."""
+        body = self.around.body
+        spacing = max(_BAND * body.radius, body.step)
+        places = beside_edges(block, _CORNER * max(body.radius, 0.25 * body.step), spacing)
+        lower = places[places[:, 2] < block.bounds[0, 2]] - np.array([0.0, 0.0, body.top])
+        places = np.concatenate([places, lower])
+        return np.column_stack([places, np.full(len(places), 0.5 * spacing)])
+
+    def _kept(self, region: int) -> NDArray[np.int32]:
+        """Waypoints of a region that stay."""
+        layout = self.waypoints.layout
+        members = layout.members[layout.offsets[region] : layout.offsets[region + 1]]
+        return members[~self.dead[members] & ~self.waypoints.removed[members]]
+
+    def _given(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
+        points, kinds = _build.new_room()
+        count = min(len(nodes), len(kinds))
+        points[:count] = self.waypoints._positions()[nodes[:count]]
+        _place_kernels.kinds_of(self.world, self.around.body, points[:count], kinds[:count])
+        return points, kinds
+
+    def _note(self, key: tuple[int, int], points: NDArray[np.float32]) -> None:
+        if len(points):
+            numbers = self.waypoints.num_waypoints + self.count + np.arange(len(points), dtype=np.int32)
+            self.count += len(points)
+            self.fresh[key] = points.copy(), numbers.astype(np.int32)
+
+    def _place_face(self, key: tuple[int, int], places: list[_Found]) -> None:
+        region, axis = key
+        low, high = self._bounds(region)
+        flat = tuple(high[d] if d == axis else low[d] for d in range(3))
+        level, reach = high[axis], self.around.body.near
+        parts = [np.empty((0, 4))]
+        for block in places:
+            if block.low[axis] <= level <= block.high[axis]:
+                found, _ = on_planes(self.around, block.narrow, axis, np.array([level]), 1)
+                tried = block.beside[np.abs(block.beside[:, axis] - level) <= reach]
+                tried[:, axis] = level
+                parts += [found, tried]
+        both = np.concatenate(parts)
+        both = np.ascontiguousarray(both[((both[:, :3] >= flat) & (both[:, :3] <= high)).all(axis=1)])
+        if not len(both):
+            return
+        other = region + self.strides[axis]
+        of = self.waypoints.layout.of
+        nodes = self._kept(region)
+        nodes = nodes[(of[nodes, 0] == region) & (of[nodes, 1] == other)]
+        points, kinds = self._given(nodes)
+        count = _place_kernels.add_places(
+            self.world, self.around.body, flat, high, self.motions, both, points, kinds, len(nodes)
+        )
+        self._note(key, points[len(nodes) : count])
+
+    def _faces_of(self, region: int) -> list[tuple[int, int]]:
+        keys = [(region, axis) for axis in range(3)]
+        return keys + [(region - self.strides[axis], axis) for axis in range(3) if self._cell(region)[axis] > 0]
+
+    def _members(self, region: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """Waypoints of a region, with the new ones on its faces, and the positions of those."""
+        fresh = [self.fresh[key] for key in self._faces_of(region) if key in self.fresh]
+        nodes = np.concatenate([self._kept(region), *(numbers for _, numbers in fresh)]).astype(np.int32)
+        return nodes, np.concatenate([np.empty((0, 3), np.float32), *(points for points, _ in fresh)])
+
+    def _filled(self, region: int) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.uint8], int]:
+        nodes, fresh = self._members(region)
+        old = nodes[: len(nodes) - len(fresh)]
+        points, kinds = self._given(old)
+        count = min(len(nodes), len(kinds))
+        points[len(old) : count] = fresh[: count - len(old)]
+        new = slice(min(len(old), count), count)
+        _place_kernels.kinds_of(self.world, self.around.body, points[new], kinds[new])
+        return nodes[:count], points, kinds, count
+
+    def _place_region(self, region: int, places: list[_Found]) -> None:
+        low, high = self._bounds(region)
+        beside = np.concatenate([np.empty((0, 4)), *(block.beside for block in places)])
+        tight = np.concatenate(
+            [np.empty((0, 4)), *(np.column_stack([block.narrow.centres, block.narrow.radii]) for block in places)]
+        )
+        beside, tight = (
+            np.ascontiguousarray(part[((part[:, :3] > low) & (part[:, :3] < high)).all(axis=1)])
+            for part in (beside, tight)
+        )
+        if not len(beside) and not len(tight):
+            return
+        _, points, kinds, given = self._filled(region)
+        body, world = self.around.body, self.world
+        count = _place_kernels.add_places(world, body, low, high, self.motions, beside, points, kinds, given)
+        reach = 2.0 * self.cut.size / _build.LEVELS
+        tried = np.ascontiguousarray(np.concatenate([tight, beside]))
+        count = _place_kernels.add_joining(
+            world, body, low, high, reach, self.motions, tried, self.scratch, points, kinds, count
+        )
+        self._note((region, -1), points[given:count])
+
+    def _edges(self, region: int) -> tuple[Pairs, Pairs, NDArray[np.uint8]]:
+        """Edges to test again, and edges of the waypoints that blocks have added."""
+        nodes, points, kinds, count = self._filled(region)
+        if (region, -1) in self.fresh:
+            own, numbers = self.fresh[region, -1]
+            room = min(len(numbers), len(kinds) - count)
+            points[count : count + room] = own[:room]
+            _place_kernels.kinds_of(
+                self.world, self.around.body, points[count : count + room], kinds[count : count + room]
+            )
+            nodes, count = np.concatenate([nodes, numbers[:room]]), count + room
+        # Those that were built first, since their edges are there already.
+        total = self.waypoints.num_waypoints
+        extra = nodes >= self.waypoints.built
+        order = np.argsort(extra, kind="stable")
+        nodes = nodes[order]
+        points[:count], kinds[:count] = points[:count][order], kinds[:count][order]
+        first = count - int(extra.sum())
+        if first == count:
+            return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32), np.empty(0, np.uint8)
+        home = self._homes(nodes, total)
+        faces = np.where(home[:, 1] == region, home[:, 0], -1).astype(np.int32)
+        room = (count - first) * count
+        starts, ends, motions = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8)
+        found = _place_kernels.edges_with_new(
+            self.world, self.around.body, points, kinds, faces, first, count, self.motions, starts, ends, motions
+        )
+        pairs = np.column_stack([nodes[starts[:found]], nodes[ends[:found]]]).astype(np.int32)
+        return self._again(region, nodes, home), pairs, motions[:found].copy()
+
+    def _homes(self, nodes: NDArray[np.int32], total: int) -> Pairs:
+        home = np.empty((len(nodes), 2), np.int32)
+        old = nodes < total
+        home[old] = self.waypoints.layout.of[nodes[old]]
+        lookup = {int(number): self._home(key) for key, (_, numbers) in self.fresh.items() for number in numbers}
+        for at in np.flatnonzero(~old):
+            home[at] = lookup[int(nodes[at])]
+        return home
+
+    def _again(self, region: int, nodes: NDArray[np.int32], home: Pairs) -> Pairs:
+        """Edges inside a region of added waypoints that stay: they are tested again."""
+        waypoints, graph = self.waypoints, self.waypoints.graph
+        assert graph.motions is not None
+        stay = (nodes >= waypoints.built) & (nodes < waypoints.num_waypoints)
+        found = [np.empty((0, 2), np.int32)]
+        of = waypoints.layout.of
+        for node, own in zip(nodes[stay], home[stay], strict=True):
+            row = slice(graph.offsets[node], graph.offsets[node + 1])
+            ends = graph.targets[row][graph.motions[row] > 0]
+            ends = ends[(of[ends] == region).any(axis=1) & ~self.dead[ends]]
+            # Between two of one face the lower region decides.
+            ends = ends[~((of[ends] == own).all(axis=1) & (own[1] == region))]
+            found.append(np.sort(np.column_stack([np.full(len(ends), node), ends]), axis=1).astype(np.int32))
+        return np.concatenate(found)
+
+
+def _overlap(a: Points, b: Points) -> bool:
+    """Whether two boxes (2, 3) have a point in common."""
+    return bool((a[0] <= b[1]).all() and (b[0] <= a[1]).all())

@@ -1,0 +1,130 @@
+"""A straight move that is legal is the path, for whoever asks and however it is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.draws import seeds
+from tests.world.judging import level_of, violations
+from tests.world.levels import BIRD, EVERYBODY, PERSON, SPIDER, courtyard, flat
+from wayfold import Box, Mesh, World
+from wayfold.errors import OffMapError
+
+pytestmark = pytest.mark.kernels
+
+
+@pytest.fixture(scope="module")
+def yards():
+    return {}
+
+
+def planner_of(yards, name):
+    if name not in yards:
+        world = World.from_mesh(courtyard(), cache=False)
+        yards[name] = world, world.planner(EVERYBODY[name], map="waypoints")
+    return yards[name]
+
+
+def near(planner, rng, reach):
+    """A place of the planner and one at most `reach` metres away."""
+    place = planner.random_points(1, seed=int(rng.integers(1000)))[0]
+    way = rng.normal(size=3)
+    if planner.agent is not BIRD:
+        way[2] = 0.0
+    return place, place + way / np.linalg.norm(way) * rng.uniform(0.02, reach)
+
+
+@pytest.mark.parametrize("name", ["bird", "spider", "person"])
+@seeds(12)
+def test_the_path_is_straight_exactly_when_the_judge_allows_it(yards, name, seed):
+    world, planner = planner_of(yards, name)
+    rng = np.random.default_rng(seed)
+    start, goal = near(planner, rng, [0.1, 1.0, 5.0][seed % 3])
+    level, gap = level_of(world), np.linalg.norm(goal - start)
+    try:
+        path = planner.path(start, goal)
+    except OffMapError:
+        return
+    if violations(level, planner, np.array([start, goal])):
+        return
+    ways = [
+        path,
+        planner.path(start, goal, exact=True),
+        planner.plain(start, goal),
+        planner.paths(start[None], goal[None])[0],
+        planner.field(goal).path(start),
+        planner.map.path(start, goal),
+        planner.accelerator.path(start, goal),
+    ]
+    for way in ways:
+        assert way.found
+        # The judge looks at samples; where the planner sees a corner between them it goes around at hardly any cost.
+        assert way.length <= 1.02 * gap + 0.05 * planner.agent.radius
+    assert planner.reachable(start, goal)
+
+
+@pytest.mark.parametrize("name", ["bird", "spider", "person"])
+@seeds(6)
+def test_no_path_detours_to_a_waypoint_that_its_ends_can_do_without(yards, name, seed):
+    world, planner = planner_of(yards, name)
+    level = level_of(world)
+    start, goal = planner.random_points(2, seed=seed)
+    for path in (planner.path(start, goal), planner.field(goal).path(start)):
+        assert violations(level, planner, path.points) == []
+        assert path.cost == pytest.approx(path.length)
+        surroundings = planner.map.surroundings
+        for points in (path.points, path.points[::-1]):
+            entrance = surroundings.entrance(points[0], planner.agent.motions, "end")
+            assert not any(entrance.sees(point) for point in points[2:-1])
+
+
+def test_a_flyer_in_a_sealed_corner_without_waypoints_still_moves_straight():
+    shell = Box((0, 0, 0), (30, 30, 30)).mesh()
+    room = Mesh(shell.vertices, shell.triangles[:, ::-1])
+    niche = Box((3, 3, 3), (3.9, 3.9, 3.9)).mesh()
+    niche = Mesh(niche.vertices, niche.triangles[:, ::-1])
+    planner = World.from_mesh(Mesh.concatenate([room, niche]), cache=False).planner(BIRD)
+    a, b = (3.4, 3.4, 3.4), (3.5, 3.5, 3.5)
+    assert planner.path(a, b).length == pytest.approx(np.sqrt(0.03))
+    assert planner.reachable(a, b)
+    assert planner.field(b).path(a).found
+    with pytest.raises(OffMapError, match="something is between"):
+        planner.path(a, (20, 20, 20))
+
+
+@pytest.mark.parametrize("agent", [BIRD, SPIDER], ids=["bird", "spider"])
+def test_a_dear_zone_is_crossed_straight_only_where_that_is_not_dearer(agent):
+    world = World.from_mesh(flat(), cache=False)
+    planner = world.planner(agent)
+    height = 1.0 if agent is BIRD else 0.255
+    start, goal = (4.0, 9.0, height), (20.0, 9.0, height)
+    assert planner.path(start, goal).length == pytest.approx(16.0)
+    world.set_cost(Box((11, 5, -1), (13, 13, 30)), 1.1)
+    cheap = planner.path(start, goal)
+    assert cheap.length == pytest.approx(16.0)
+    assert cheap.cost == pytest.approx(16.2)
+    world.set_cost(Box((11, 5, -1), (13, 13, 30)), 50.0)
+    dear = planner.path(start, goal)
+    assert dear.cost < 16.0 + 98.0
+    assert planner.field(goal).path(start).cost < 16.0 + 98.0
+
+
+def test_what_a_move_costs_is_the_integral_however_thin_a_zone_is():
+    world = World.from_mesh(flat(), cache=False)
+    planner = world.planner(BIRD)
+    world.set_cost(Box((11.9, -5, -1), (12.0, 30, 40)), 3.0)
+    path = planner.path((2, 9, 1), (22, 9, 1))
+    assert path.cost == pytest.approx(20.0 + 0.2)
+
+
+def test_walkers_on_waypoints_go_straight_but_not_through_blocks():
+    world = World.from_mesh(flat(), cache=False)
+    planner = world.planner(PERSON, map="waypoints")
+    start, goal = (4.0, 9.0, 0.0), (20.0, 9.0, 0.0)
+    assert planner.path(start, goal).length == pytest.approx(16.0)
+    world.block(Box((10, 4, -1), (12, 14, 0.3)))
+    path = planner.path(start, goal)
+    level = level_of(world).with_solids([((10, 4, -1), (12, 14, 0.3))])
+    assert violations(level, planner, path.points) == []
+    assert 18.0 < path.length < 23.0
