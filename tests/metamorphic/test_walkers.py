@@ -20,6 +20,7 @@ CASES = {
     "person in an office": (scenes.PERSON, scenes.office()),
     "person and a ramp": (scenes.PERSON, scenes.ramp_for(scenes.PERSON, 30.0)),
     "person and a steep ramp": (scenes.PERSON, scenes.ramp_for(scenes.PERSON, 60.0)),
+    "cart in an office": (scenes.CART, scenes.placed_scene(scenes.office(), scaled(2.25))),
     "cart in a house": (scenes.CART, scenes.house_for(scenes.CART)),
     "cart and a ramp": (scenes.CART, scenes.ramp_for(scenes.CART, 15.0)),
     "cart and a steep ramp": (scenes.CART, scenes.ramp_for(scenes.CART, 30.0)),
