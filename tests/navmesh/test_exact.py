@@ -306,3 +306,14 @@ def test_corners_that_are_close_together_make_no_polygon_refused():
         assert navmesh.path(*navmesh.random_points(2)[:, :2]).found
     with pytest.raises(GeometryError, match="not convex"):
         NavMesh.from_polygons([(0, 0), (1, 0), (0.999, 0.5), (1, 1), (0, 1)], [[0, 1, 2, 3, 4]])
+
+
+@pytest.mark.parametrize("move", [(0.0, 0.0), (-14458.0, 9179.0)])
+def test_an_edge_no_longer_than_some_last_digits_hides_nothing_of_its_polygon(move):
+    gap = 30 * np.spacing(max(1.0, abs(move[0])))
+    vertices = [(0, 0), (1, 0), (1, gap), (1, 1), (1 - gap, 1), (0, 1)]
+    inside = np.array([(0.5, 0.001), (0.999, 0.5), (0.5, 0.999), (0.001, 0.5), (0.5, 0.5)])
+    for angle in np.linspace(0, 6, 60):
+        navmesh = NavMesh.from_polygons(turned(vertices, angle) + move, [[0, 1, 2, 3, 4, 5]])
+        assert (navmesh.locate(turned(inside, angle) + move) == 0).all()
+        assert (navmesh.locate(turned([(1.001, 0.5), (0.5, 1.001), (1.001, 1.001)], angle) + move) == -1).all()

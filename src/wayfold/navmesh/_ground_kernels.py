@@ -97,12 +97,16 @@ def side(ground, polygon, edge, x, y):
 
 @inline
 def contains(ground, polygon, x, y, near):
-    """Whether a point lies in a polygon or on its rim, or beside it by no more than `near`."""
+    """Whether a point lies in a polygon or on its rim, or would do so if points were moved by `near`.
+
+    Far from a short edge that moves its line by more than `near`.
+    """
     for edge in range(ground.offsets[polygon], ground.offsets[polygon + 1]):
         a = ground.corners[edge]
         b = ground.corners[next_edge(ground, polygon, edge)]
-        length = abs(ground.vertices[b, 0] - ground.vertices[a, 0]) + abs(ground.vertices[b, 1] - ground.vertices[a, 1])
-        if side(ground, polygon, edge, x, y) < -near * length:
+        ax, ay = ground.vertices[a, 0], ground.vertices[a, 1]
+        length = abs(ground.vertices[b, 0] - ax) + abs(ground.vertices[b, 1] - ay)
+        if side(ground, polygon, edge, x, y) < -near * max(length, abs(x - ax) + abs(y - ay)):
             return False
     return True
 
@@ -228,7 +232,7 @@ def _piece_holds(plane, piece, x, y, near):
         a, b = plane.corners[edge], plane.corners[edge + 1 if edge + 1 < last else first]
         ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
         ux, uy = plane.vertices[b, 0] - ax, plane.vertices[b, 1] - ay
-        if ux * (y - ay) - uy * (x - ax) < -near * (abs(ux) + abs(uy)):
+        if ux * (y - ay) - uy * (x - ax) < -near * max(abs(ux) + abs(uy), abs(x - ax) + abs(y - ay)):
             return False
     return True
 
