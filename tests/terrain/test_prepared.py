@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,29 +16,42 @@ from wayfold.terrain.prepared import Prepared
 pytestmark = pytest.mark.kernels
 
 
-def value(size):
-    return SimpleNamespace(nbytes=size)
+class Value:
+    """Something of a size."""
+
+    def __init__(self, nbytes):
+        self.nbytes = nbytes
 
 
 def test_the_values_used_longest_ago_go_first_and_the_last_one_stays():
     kept = Prepared(100)
-    first = kept.get("a", lambda: value(40))
-    kept.get("b", lambda: value(40))
-    assert kept.get("a", lambda: value(1)) is first
-    kept.get("c", lambda: value(40))  # b was used longest ago
-    assert kept.get("a", lambda: value(1)) is first
-    assert kept.get("b", lambda: value(7)).nbytes == 7
-    kept.get("large", lambda: value(1000))
+    first = kept.get("a", lambda: Value(40))
+    kept.get("b", lambda: Value(40))
+    assert kept.get("a", lambda: Value(1)) is first
+    kept.get("c", lambda: Value(40))  # b was used longest ago
+    assert kept.get("a", lambda: Value(1)) is first
+    assert kept.get("b", lambda: Value(7)).nbytes == 7
+    kept.get("large", lambda: Value(1000))
     assert kept.nbytes == 1000
-    kept.get("small", lambda: value(10))
+    kept.get("small", lambda: Value(10))
     assert kept.nbytes == 10
+
+
+def test_a_dropped_value_that_somebody_keeps_is_not_made_again():
+    kept = Prepared(10)
+    first = kept.get("a", lambda: Value(8))
+    kept.get("b", lambda: Value(8))
+    assert kept.get("a", lambda: Value(8)) is first
+    del first
+    kept.get("b", lambda: Value(8))
+    assert kept.get("a", lambda: Value(3)).nbytes == 3
 
 
 def test_values_that_grow_are_measured_again():
     kept = Prepared(100)
-    growing = kept.get("a", lambda: value(1))
+    growing = kept.get("a", lambda: Value(1))
     growing.nbytes = 500
-    kept.get("b", lambda: value(50))
+    kept.get("b", lambda: Value(50))
     assert kept.nbytes == 50
 
 

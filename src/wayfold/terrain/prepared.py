@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
-LIMIT = 64 * 2**20
+LIMIT = 256 * 2**20
 """Bytes of graphs and grown grounds that a terrain keeps for all its weights and radii, besides the one used last."""
 
 CUTS = 16 * 2**20
@@ -17,8 +19,8 @@ CUTS = 16 * 2**20
 class Prepared:
     """Values by key; the ones that were used longest ago are dropped when all together take more than `limit` bytes.
 
-    Any number of threads may ask. A value that has been dropped is made again when it is asked for, and whoever still
-    uses it keeps it meanwhile.
+    Any number of threads may ask. A value that has been dropped is made again when it is asked for, unless somebody
+    else has kept it.
 
     Parameters
     ----------
@@ -29,6 +31,7 @@ class Prepared:
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._dropped: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -37,7 +40,8 @@ class Prepared:
             if key in self._values:
                 self._values.move_to_end(key)
                 return self._values[key]
-        made = make()
+            kept = self._dropped.get(key)
+        made = make() if kept is None else kept
         with self._lock:
             value = self._values.setdefault(key, made)
             self._values.move_to_end(key)
@@ -45,8 +49,10 @@ class Prepared:
             sizes = {name: int(other.nbytes) for name, other in self._values.items()}
             total = sum(sizes.values())
             while total > self.limit and len(self._values) > 1:
-                oldest, _ = self._values.popitem(last=False)
+                oldest, dropped = self._values.popitem(last=False)
                 total -= sizes[oldest]
+                with suppress(TypeError):  # not everything can be referred to weakly
+                    self._dropped[oldest] = dropped
         return value
 
     @property

@@ -60,7 +60,7 @@ class Terrain(FromSources):
     near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
     times the distance of neighbouring float64 numbers there.
 
-    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB besides the one used last,
+    Graphs and grown maps of other weights and radii are kept for later queries, up to 256 MB besides the one used last,
     and what painted polygons have cut, up to 16 MB; older ones are made again when they are needed. Any number of
     threads may ask at once.
     """

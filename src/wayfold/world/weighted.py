@@ -66,7 +66,13 @@ class Lying:
 
     def path(self, start: Any, goal: Any) -> Path:
         """One query."""
+        self.keep()
         return self.terrain.path(start, goal, **self.options)
+
+    def keep(self) -> None:
+        """Hold what refined routes of a disc need, however much the terrain prepares for others."""
+        if self.options["graph"] == "refined":
+            _ = self.open
 
 
 class TerrainPlanner(Planner):
@@ -113,6 +119,7 @@ class TerrainPlanner(Planner):
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         now = self._now
+        now.keep()
         return now.terrain.paths(starts, goals, workers=workers, **now.options)
 
     def _reachable(self, start: Any, goal: Any) -> bool:
