@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
 from wayfold import Agent, Mesh, NavMesh
 from wayfold.navmesh import _compact_kernels, _field_kernels, _trace_kernels, pipeline
+from wayfold.navmesh._field_kernels import HAIR
 from wayfold.navmesh.pipeline import Frame, Triangles
 from wayfold.navmesh.settings import AgentVoxels, Settings
 
@@ -47,7 +48,7 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
 def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_highest_point_there(points, first, size):
     corners = np.array(points)
     frame = Frame(0.1, -0.2, -3.0, 0.5, 0.25, first, first, size, size)
-    spans, _, _ = _field_kernels.rasterise(
+    spans, _, _, heights = _field_kernels.rasterise(
         corners, np.array([[0, 1, 2]], np.int32), np.empty(0, np.uint8), np.zeros(1, np.int32), 0.7, frame
     )
     found = {int(column): (int(low), int(top)) for column, low, top in spans}
@@ -63,10 +64,13 @@ def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_hig
         if not (first <= column < first + size and first <= row < first + size):
             continue
         # Points within rounding of a column's side may be counted on either side.
-        if min((x - frame.x) / frame.cell % 1, (y - frame.y) / frame.cell % 1) < 1e-9:
+        if min(abs((v - w) / frame.cell - round((v - w) / frame.cell)) for v, w in ((x, frame.x), (y, frame.y))) < HAIR:
             continue
         low, top = found[(row - first) * size + column - first]
         assert low - 1e-6 <= (z - frame.z) / frame.cell_height <= top + 1e-6
+    # Their real heights are those of the triangle, whatever the voxels.
+    assert (heights >= corners[:, 2].min() - frame.z - 1e-9).all()
+    assert (heights <= corners[:, 2].max() - frame.z + 1e-9).all()
     # And no span may stick out of the triangle's box.
     for low, top in found.values():
         assert low >= math.floor((corners[:, 2].min() - frame.z) / frame.cell_height - 1e-9)
@@ -78,8 +82,10 @@ def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
     spans = np.array([(c, low, low + size) for c, low, size, _ in parts], np.int32).reshape(-1, 3)
     kinds = np.array([kind for *_, kind in parts], np.uint8)
     grounds = spans[:, 2].astype(np.float32)
-    field = _field_kernels.merge_spans(spans, kinds, grounds, 3, 1)
-    back = _field_kernels.merge_spans(spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), 3, 1)
+    heights = spans[:, 1:].astype(float)
+    field = _field_kernels.merge_spans(spans, kinds, grounds, heights, 3, 1.0)
+    turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
+    back = _field_kernels.merge_spans(*turned, 3, 1.0)
     for a, b in zip(field, back, strict=True):
         np.testing.assert_array_equal(a, b)
     for column in range(3):
@@ -88,6 +94,8 @@ def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
         assert {h for k in merged for h in range(field.low[k], field.top[k])} == solid
         for k in list(merged)[1:]:
             assert field.low[k] > field.top[k - 1]
+        np.testing.assert_array_equal(field.high[merged], field.top[merged])
+        assert (field.foot[merged] <= field.high[merged]).all()
 
 
 def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
@@ -96,8 +104,9 @@ def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
     low = np.array([0, 0, 11, 0, 14, -20], np.int32)
     top = np.array([10, 10, 12, 10, 15, -19], np.int32)
     kind = np.array([1, 1, 0, 1, 0, 1], np.uint8)
-    field = _field_kernels.Field(offsets, low, top, kind, top.astype(np.float32))
-    _field_kernels.filter_low_obstacles(field, 2)
+    real = top.astype(float)
+    field = _field_kernels.Field(offsets, low, top, kind, top.astype(np.float32), real, real)
+    _field_kernels.filter_low_obstacles(field, 2.0)
     assert field.kind.tolist() == [1, 1, 1, 1, 0, 1]
     _field_kernels.filter_low_ceilings(field, 6)
     assert field.kind.tolist() == [1, 0, 1, 0, 0, 1]
@@ -107,9 +116,12 @@ def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
         np.array([5, 5, 5, 5, 5, 5, 5, 5, 1], np.int32),
         np.ones(9, np.uint8),
         np.zeros(9, np.float32),
+        np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]),
+        np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]),
     )
-    _field_kernels.filter_ledges(wide, 3, 3, 6, 2)
-    assert wide.kind.reshape(3, 3).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    ledge = np.empty(9, np.uint8)
+    _field_kernels.filter_ledges(wide, 3, 3, 6, 2.0, ledge)
+    assert ledge.reshape(3, 3).tolist() == [[1, 1, 1], [1, 0, 1], [1, 1, 1]]
 
 
 @settings(max_examples=20)
@@ -121,7 +133,8 @@ def test_links_are_symmetric_and_obey_height_and_climb_and_erosion_keeps_the_rad
         linked = np.flatnonzero(space.links[:, side] >= 0)
         other = space.links[linked, side]
         np.testing.assert_array_equal(space.links[other, side ^ 2], linked)
-        assert (np.abs(space.floor[linked] - space.floor[other]) <= voxels.climb).all()
+        rise = np.maximum(space.foot[linked] - space.high[other], space.foot[other] - space.high[linked])
+        assert (rise <= voxels.climb).all()
         free = np.minimum(space.ceiling[linked], space.ceiling[other]) - np.maximum(
             space.floor[linked], space.floor[other]
         )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import inline, kernel, kernel_with_memory
-from wayfold.navmesh._field_kernels import OPEN_SKY
+from wayfold.navmesh._field_kernels import OPEN_SKY, step_between
 
 _BLUR_FROM = 2  # distances up to this (one cell) are left as they are: the rim must not move
 
@@ -24,13 +24,17 @@ class Open(NamedTuple):
     kind: np.ndarray  # (n,) uint8, 0 once a span is closed
     ground: np.ndarray  # (n,) float32, metres above the origin
     links: np.ndarray  # (n, 4) int32, the span that one steps to on each side, -1 for none
+    high: np.ndarray  # (n,) float64, see `Field`
+    foot: np.ndarray  # (n,) float64
+    ledge: np.ndarray  # (n,) uint8, 1 beside a drop: nobody stands there, but it is ground
 
 
 @kernel_with_memory
-def open_space(field, width, depth, height, climb):
+def open_space(field, ledge, width, depth, height, climb):
     """The open spans above walkable ground, each linked to those that the agent can step to.
 
-    Two spans link when the space that they share is at least `height` high and their floors differ by at most `climb`.
+    Two spans link when the space that they share is at least `height` (cell heights) high and the step between them is
+    at most `climb` (metres).
     """
     offsets = np.zeros(width * depth + 1, np.int32)
     for column in range(width * depth):
@@ -45,6 +49,9 @@ def open_space(field, width, depth, height, climb):
     kind = np.empty(size, np.uint8)
     ground = np.empty(size, np.float32)
     links = np.full((size, 4), -1, np.int32)
+    high = np.empty(size)
+    foot = np.empty(size)
+    drop = np.empty(size, np.uint8)
     at = 0
     for column in range(width * depth):
         for k in range(field.offsets[column], field.offsets[column + 1]):
@@ -53,7 +60,11 @@ def open_space(field, width, depth, height, climb):
                 ceiling[at] = field.low[k + 1] if k + 1 < field.offsets[column + 1] else OPEN_SKY
                 kind[at] = field.kind[k]
                 ground[at] = field.ground[k]
+                high[at] = field.high[k]
+                foot[at] = field.foot[k]
+                drop[at] = ledge[k]
                 at += 1
+    space = Open(offsets, floor, ceiling, kind, ground, links, high, foot, drop)
     for y in range(depth):
         for x in range(width):
             column = y * width + x
@@ -65,11 +76,11 @@ def open_space(field, width, depth, height, climb):
                 for k in range(offsets[column], offsets[column + 1]):
                     for other in range(offsets[beside], offsets[beside + 1]):
                         free = min(ceiling[k], ceiling[other]) - max(floor[k], floor[other])
-                        if free >= height and abs(floor[k] - floor[other]) <= climb and links[other, side ^ 2] < 0:
+                        if free >= height and links[other, side ^ 2] < 0 and step_between(space, k, other) <= climb:
                             links[k, side] = other
                             links[other, side ^ 2] = k
                             break
-    return Open(offsets, floor, ceiling, kind, ground, links)
+    return space
 
 
 @inline
@@ -110,13 +121,21 @@ def rim_distance(links, kind, distance):
 
 
 @kernel
-def erode(links, kind, same, distance, radius):
-    """Close every span nearer than `radius` cells to a wall or a drop; `same` (n,) uint8 and `distance` are scratch."""
+def wall_distance(space, firm, distance):
+    """Distance of each span to walls and drops in half cells, whatever the kinds of area.
+
+    `firm` (n,) uint8 is set: 1 for walkable ground that is no ledge.
+    """
+    for k in range(firm.size):
+        firm[k] = 1 if space.kind[k] > 0 and space.ledge[k] == 0 else 0
+    return rim_distance(space.links, firm, distance)
+
+
+@kernel
+def erode(kind, firm, distance, radius):
+    """Close ledges and every span nearer than `radius` cells to a wall or a drop; arrays as of `wall_distance`."""
     for k in range(kind.size):
-        same[k] = 1 if kind[k] > 0 else 0
-    rim_distance(links, same, distance)
-    for k in range(kind.size):
-        if distance[k] < 2 * radius:
+        if firm[k] == 0 or distance[k] < 2 * radius:
             kind[k] = 0
 
 

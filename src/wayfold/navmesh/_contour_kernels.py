@@ -74,6 +74,8 @@ def join_corners(loops, edge_at, links, floor, columns, width):
     for before in range(edges):
         e = _next(loops, corners, before)
         locked = loops.label[before] != loops.label[e]
+        # What others join later, along the tile's sides and lanes, stays where it is.
+        locked |= loops.label[e] < 0 and loops.side[before] != loops.side[e]
         if not locked and loops.label[e] > 0:
             # Straight on along two regions only when the other region's rim goes straight on too.
             beyond = _next(loops, corners, _partner(loops, links, edge_at, e))

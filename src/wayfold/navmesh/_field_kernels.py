@@ -14,6 +14,7 @@ import numpy as np
 from wayfold._jit import inline, kernel, kernel_with_memory
 
 OPEN_SKY = 1 << 30  # ceiling of a span with nothing above it
+HAIR = 1e-6  # of a cell: coordinates this near to a side of a column or a voxel lie on it, whatever their last digits
 
 
 class Frame(NamedTuple):
@@ -38,6 +39,8 @@ class Field(NamedTuple):
     top: np.ndarray  # (n,) int32
     kind: np.ndarray  # (n,) uint8, area kind of the top, 0 where it cannot be walked on
     ground: np.ndarray  # (n,) float32, height of the top's surface in the middle of the column, metres above the origin
+    high: np.ndarray  # (n,) float64, highest point of the top, metres above the origin: not rounded to voxels
+    foot: np.ndarray  # (n,) float64, lowest point of the ground that one gets to from there by steps in the column
 
 
 @inline
@@ -76,14 +79,14 @@ def _row_heights(polygon, count, frame, first, last, lowest, highest):
         after = k + 1 if k + 1 < count else 0
         a, b = (k, after) if polygon[k, 0] <= polygon[after, 0] else (after, k)
         ax, az, bx, bz = polygon[a, 0], polygon[a, 2], polygon[b, 0], polygon[b, 2]
-        start = max(first, int(np.floor((ax - frame.x) / frame.cell)))
-        stop = min(last, int(np.floor((bx - frame.x) / frame.cell)))
+        start = min(last, max(first, int(np.floor((ax - frame.x) / frame.cell + HAIR))))
+        stop = max(start, min(last, int(np.floor((bx - frame.x) / frame.cell + HAIR))))
         rise = (bz - az) / (bx - ax) if bx > ax else 0.0
         for column in range(start, stop + 1):
             left = frame.x + column * frame.cell
             right = frame.x + (column + 1) * frame.cell
-            enter = az if left <= ax else az + (left - ax) * rise
-            leave = bz if right >= bx else az + (right - ax) * rise
+            enter = az if left <= ax else (bz if left >= bx else az + (left - ax) * rise)
+            leave = bz if right >= bx else (az if right <= ax else az + (right - ax) * rise)
             at = column - frame.first_x
             lowest[at] = min(lowest[at], min(enter, leave))
             highest[at] = max(highest[at], max(enter, leave))
@@ -110,11 +113,14 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
     spans : (n, 3) int32, column of the frame, low, top
     kind : (n,) uint8
     ground : (n,) float32
+    heights : (n, 2) float64
+        Lowest and highest point of the triangle in the column, metres above the origin.
     """
     capacity = 4096
     spans = np.empty((capacity, 3), np.int32)
     span_kinds = np.empty(capacity, np.uint8)
     grounds = np.empty(capacity, np.float32)
+    heights = np.empty((capacity, 2))
     triangle = np.empty((3, 3))
     above = np.empty((8, 3))
     row = np.empty((8, 3))
@@ -131,8 +137,9 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
             )
         low_y = min(triangle[0, 1], min(triangle[1, 1], triangle[2, 1]))
         high_y = max(triangle[0, 1], max(triangle[1, 1], triangle[2, 1]))
-        first_row = max(frame.first_y, int(np.floor((low_y - frame.y) / frame.cell)))
-        last_row = min(frame.first_y + frame.depth - 1, int(np.floor((high_y - frame.y) / frame.cell)))
+        first_row = int(np.floor((low_y - frame.y) / frame.cell + HAIR))
+        last_row = max(first_row, int(np.floor((high_y - frame.y) / frame.cell + HAIR)))
+        first_row, last_row = max(frame.first_y, first_row), min(frame.first_y + frame.depth - 1, last_row)
         ux, uy, uz = triangle[1, 0] - triangle[0, 0], triangle[1, 1] - triangle[0, 1], triangle[1, 2] - triangle[0, 2]
         vx, vy, vz = triangle[2, 0] - triangle[0, 0], triangle[2, 1] - triangle[0, 1], triangle[2, 2] - triangle[0, 2]
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
@@ -142,16 +149,17 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
         if nz > 0.0 and nz >= flattest * np.sqrt(nx * nx + ny * ny + nz * nz):
             kind = kinds[number] if kinds.size > 0 else np.uint8(1)
         for y in range(first_row, last_row + 1):
-            count = _clip(triangle, 3, above, frame.y + y * frame.cell, True)
-            count = _clip(above, count, row, frame.y + (y + 1) * frame.cell, False)
+            count = _clip(triangle, 3, above, frame.y + (y - 2 * HAIR) * frame.cell, True)
+            count = _clip(above, count, row, frame.y + (y + 1 + 2 * HAIR) * frame.cell, False)
             if count == 0:
                 continue
             low_x, high_x = row[0, 0], row[0, 0]
             for k in range(1, count):
                 low_x = min(low_x, row[k, 0])
                 high_x = max(high_x, row[k, 0])
-            first = max(frame.first_x, int(np.floor((low_x - frame.x) / frame.cell)))
-            last = min(frame.first_x + frame.width - 1, int(np.floor((high_x - frame.x) / frame.cell)))
+            first = int(np.floor((low_x - frame.x) / frame.cell + HAIR))
+            last = max(first, int(np.floor((high_x - frame.x) / frame.cell + HAIR)))
+            first, last = max(frame.first_x, first), min(frame.first_x + frame.width - 1, last)
             if first > last:
                 continue
             _row_heights(row, count, frame, first, last, lowest, highest)
@@ -160,16 +168,18 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
                 more_spans = np.empty((capacity, 3), np.int32)
                 more_kinds = np.empty(capacity, np.uint8)
                 more_grounds = np.empty(capacity, np.float32)
+                more_heights = np.empty((capacity, 2))
                 more_spans[:used] = spans[:used]
                 more_kinds[:used] = span_kinds[:used]
                 more_grounds[:used] = grounds[:used]
-                spans, span_kinds, grounds = more_spans, more_kinds, more_grounds
+                more_heights[:used] = heights[:used]
+                spans, span_kinds, grounds, heights = more_spans, more_kinds, more_grounds, more_heights
             for x in range(first, last + 1):
                 at = x - frame.first_x
                 if not lowest[at] <= highest[at]:
                     continue
-                low = int(np.floor((lowest[at] - frame.z) / frame.cell_height))
-                top = int(np.ceil((highest[at] - frame.z) / frame.cell_height))
+                low = int(np.floor((lowest[at] - frame.z) / frame.cell_height + HAIR))
+                top = int(np.ceil((highest[at] - frame.z) / frame.cell_height - HAIR))
                 spans[used, 0] = (y - frame.first_y) * frame.width + at
                 spans[used, 1] = low
                 spans[used, 2] = max(low + 1, top)
@@ -183,8 +193,9 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
                     # A sliver at the rim of its column may be far below or above there.
                     ground = min(max(ground, lowest[at] - frame.cell), highest[at] + frame.cell)
                 grounds[used] = ground - frame.z
+                heights[used, 0], heights[used, 1] = lowest[at] - frame.z, highest[at] - frame.z
                 used += 1
-    return spans[:used], span_kinds[:used], grounds[:used]
+    return spans[:used], span_kinds[:used], grounds[:used], heights[:used]
 
 
 @kernel
@@ -241,11 +252,12 @@ def sort_to_tiles(vertices, triangles, frame, tile, border, columns, rows, offse
 
 
 @kernel_with_memory
-def merge_spans(spans, kinds, grounds, columns, climb):
+def merge_spans(spans, kinds, grounds, heights, columns, climb):
     """Solid spans of each column: those that overlap or touch become one.
 
-    The kind of a merged span is the highest kind among the parts whose top is within `climb` (cell heights) of its own
-    top: a low edge does not spoil the floor beside it. The result does not depend on the order of the parts.
+    The kind of a merged span is the highest kind among the parts whose top is within `climb` (metres) of its own top: a
+    low edge does not spoil the floor beside it. Its foot is the lowest point of walkable parts that one gets to from
+    its top by steps of at most `climb`. The result does not depend on the order of the parts.
     """
     count = len(spans)
     starts = np.zeros(columns + 1, np.int32)
@@ -264,6 +276,8 @@ def merge_spans(spans, kinds, grounds, columns, climb):
     top = np.empty(count, np.int32)
     kind = np.empty(count, np.uint8)
     ground = np.empty(count, np.float32)
+    high = np.empty(count)
+    foot = np.empty(count)
     used = 0
     for column in range(columns):
         first, last = starts[column], starts[column + 1]
@@ -284,9 +298,23 @@ def merge_spans(spans, kinds, grounds, columns, climb):
                 end += 1
             merged_kind = np.uint8(0)
             merged_ground = np.float32(-np.inf)
+            real = -np.inf
+            for part in range(k, end):
+                real = max(real, heights[order[part], 1])
+            lowest = real
+            lower = end > k + 1
+            if not lower and kinds[order[k]] > 0:
+                lowest = heights[order[k], 0]
+            while lower:
+                lower = False
+                for part in range(k, end):
+                    source = order[part]
+                    if kinds[source] > 0 and heights[source, 0] < lowest <= heights[source, 1] + climb:
+                        lowest = heights[source, 0]
+                        lower = True
             for part in range(k, end):
                 source = order[part]
-                if spans[source, 2] >= highest - climb:
+                if heights[source, 1] >= real - climb:
                     merged_kind = max(merged_kind, kinds[source])
                 if spans[source, 2] >= highest - 1:
                     merged_ground = max(merged_ground, grounds[source])
@@ -294,63 +322,73 @@ def merge_spans(spans, kinds, grounds, columns, climb):
             top[used] = highest
             kind[used] = merged_kind
             ground[used] = merged_ground
+            high[used] = real
+            foot[used] = lowest
             used += 1
             k = end
         offsets[column + 1] = used
-    return Field(offsets, low[:used], top[:used], kind[:used], ground[:used])
+    return Field(offsets, low[:used], top[:used], kind[:used], ground[:used], high[:used], foot[:used])
+
+
+@inline
+def step_between(field, a, b):
+    """How much higher the ground of one span begins than that of the other ends, metres; 0 where they overlap.
+
+    Level ground has one height, so this is the step between two levels, exactly. A slope reaches over all heights that
+    it has in the column, so walking up a slope is no step.
+    """
+    return max(0.0, max(field.foot[a] - field.high[b], field.foot[b] - field.high[a]))
 
 
 @kernel
 def filter_low_obstacles(field, climb):
-    """Let the agent walk over what it can step onto from walkable ground in the same column (kerbs, stairs)."""
+    """Let the agent walk over what it can step onto from walkable ground in the same column (kerbs, stairs).
+
+    `climb` is in metres, here and below.
+    """
     for column in range(field.offsets.size - 1):
         below = np.uint8(0)
         for k in range(field.offsets[column], field.offsets[column + 1]):
             own = field.kind[k]
-            if own == 0 and below > 0 and field.top[k] - field.top[k - 1] <= climb:
+            if own == 0 and below > 0 and field.high[k] - field.high[k - 1] <= climb:
                 field.kind[k] = below
             below = own
 
 
 @kernel
-def filter_ledges(field, width, depth, height, climb):
-    """Close spans beside a drop deeper than `climb`, and those amid steps that add up to more than `climb`."""
+def filter_ledges(field, width, depth, height, climb, ledge):
+    """Mark walkable spans beside a drop deeper than `climb` in `ledge`, uint8."""
     offsets, low, top = field.offsets, field.low, field.top
     for column in range(width * depth):
         x, y = column % width, column // width
         for k in range(offsets[column], offsets[column + 1]):
+            ledge[k] = 0
             if field.kind[k] == 0:
                 continue
             floor = top[k]
             ceiling = low[k + 1] if k + 1 < offsets[column + 1] else OPEN_SKY
-            deepest = OPEN_SKY
-            lowest_step, highest_step = floor, floor
             for side in range(4):
                 to_x = x + (1 if side == 2 else 0) - (1 if side == 0 else 0)
                 to_y = y + (1 if side == 3 else 0) - (1 if side == 1 else 0)
                 if to_x < 0 or to_y < 0 or to_x >= width or to_y >= depth:
-                    deepest = -climb - 1
+                    ledge[k] = 1
                     break
                 beside = to_y * width + to_x
                 # The gap below the first span counts as a floor without end.
-                ground, roof = -OPEN_SKY, OPEN_SKY
+                roof = OPEN_SKY
                 if offsets[beside] < offsets[beside + 1]:
                     roof = low[offsets[beside]]
                 if min(ceiling, roof) - floor >= height:
-                    deepest = -climb - 1
+                    ledge[k] = 1
                     break
                 for other in range(offsets[beside], offsets[beside + 1]):
-                    ground = top[other]
                     roof = low[other + 1] if other + 1 < offsets[beside + 1] else OPEN_SKY
-                    if min(ceiling, roof) - max(floor, ground) >= height:
-                        deepest = min(deepest, ground - floor)
-                        if abs(ground - floor) <= climb:
-                            lowest_step = min(lowest_step, ground)
-                            highest_step = max(highest_step, ground)
-                        elif ground - floor < -climb:
-                            break
-            if deepest < -climb or highest_step - lowest_step > climb:
-                field.kind[k] = 0
+                    if min(ceiling, roof) - max(floor, top[other]) >= height:
+                        if field.foot[k] - field.high[other] > climb:
+                            ledge[k] = 1
+                        break
+                if ledge[k]:
+                    break
 
 
 @kernel

@@ -56,16 +56,42 @@ def _before(doors, a, b):
     return doors[a, 1] < doors[b, 1] or (doors[a, 1] == doors[b, 1] and doors[a, 2] < doors[b, 2])
 
 
+@inline
+def _order(one, a, two, b):
+    """1 where row a of one list of doors lies on an earlier line or floor than row b of the other, -1 where later."""
+    for k in range(3):
+        if one[a, k] != two[b, k]:
+            return 1 if one[a, k] < two[b, k] else -1
+    return 0
+
+
 @helper_with_memory
-def _match(parts, columns, rows):
+def _match(parts, lower, upper, columns, rows):
     """Pairs of edges that share a stretch of border: (k, 4) int32, edge in the lower tile, in the other, low, high.
 
     Stretches of one edge come in the order of the doors, not yet joined.
     """
     doors, offsets = parts.doors, parts.bases[:, 3]
-    capacity = max(16, len(doors))
+    capacity = max(16, len(doors) + len(lower) + len(upper))
     pairs = np.empty((capacity, 4), np.int32)
     used = 0
+    a, b = 0, 0
+    while a < len(lower) and b < len(upper):
+        order = _order(lower, a, upper, b)
+        if order != 0:
+            a += order > 0
+            b += order < 0
+            continue
+        low, high = max(lower[a, 3], upper[b, 3]), min(lower[a, 4], upper[b, 4])
+        if low < high:
+            # Stretches of two lists without overlaps: never more than rows.
+            pairs[used, 0], pairs[used, 1] = lower[a, 6], upper[b, 6]
+            pairs[used, 2], pairs[used, 3] = low, high
+            used += 1
+        if lower[a, 4] <= upper[b, 4]:
+            a += 1
+        else:
+            b += 1
     for tile in range(columns * rows):
         for turn in range(2):
             side = 2 + turn
@@ -86,7 +112,7 @@ def _match(parts, columns, rows):
                     if used == capacity:
                         capacity *= 2
                         more = np.empty((capacity, 4), np.int32)
-                        more[:used] = pairs
+                        more[:used] = pairs[:used]
                         pairs = more
                     pairs[used, 0], pairs[used, 1] = doors[a, 6], doors[b, 6]
                     pairs[used, 2], pairs[used, 3] = low, high
@@ -124,9 +150,13 @@ def _end_at(parts, edge, last, place):
 
 
 @kernel_with_memory
-def stitch(parts, columns, rows):
-    """Join the tiles of a grid of `columns` x `rows` to one mesh."""
-    pairs = _match(parts, columns, rows)
+def stitch(parts, lower, upper, columns, rows):
+    """Join the tiles of a grid of `columns` x `rows` to one mesh.
+
+    `lower` and `upper` (k, 7) int32 are the doors of lanes, on the lower and on the upper side of their lines, with the
+    number of their turn instead of their side, sorted by (turn, line, floor, place).
+    """
+    pairs = _match(parts, lower, upper, columns, rows)
     edges = parts.vertices.size
     owner = np.empty(edges, np.int32)
     following = np.empty(edges, np.int32)

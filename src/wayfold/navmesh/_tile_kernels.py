@@ -8,6 +8,9 @@ import numpy as np
 from wayfold._jit import inline, kernel_with_memory
 from wayfold.navmesh._contour_kernels import _kept_after
 
+LANE = -5  # region of ground that erosion took and a lane may lead over; and, for lanes, of ground that is left
+BEYOND = -6  # for lanes: region of such ground in another tile
+
 
 class Mesh(NamedTuple):
     """The polygons of one tile."""
@@ -28,6 +31,9 @@ def tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame):
 
     A door is a run of unit edges that lead out of the tile: side, floor in the tile of the two that lies west or south,
     floor in the other, first and last + 1 lattice position along the side, polygon, edge (number within the tile).
+    Between lanes and other ground, anywhere in the tile, it is: 4 + side, lattice position of the line, floor of that
+    ground, and the rest as above; between lanes of two tiles: 8 + side, position, floor of the one that lies west or
+    south.
     """
     links = space.links
     number = np.full(loops.span.size, -1, np.int32)
@@ -84,18 +90,27 @@ def tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame):
             along_x = side == 1 or side == 3
             # Unit edges run counter-clockwise: down the west and north sides, up the south and east ones.
             place = frame.first_x + corners.x[e] if along_x else frame.first_y + corners.y[e]
+            line = frame.first_y + corners.y[e] if along_x else frame.first_x + corners.x[e]
             if side == 0 or side == 3:
                 place -= 1
-            one, two = space.floor[k], space.floor[links[k, side]]
+            beside = links[k, side]
+            code = np.int32(side)
+            one, two = space.floor[k], space.floor[beside]
             if side < 2:
                 one, two = two, one
+            if loops.label[e] == BEYOND:
+                code, one, two = code + 8, line, one
+            elif loops.label[e] == LANE and space.kind[beside] > 0:
+                code, one, two = code + 4, line, space.floor[beside]
+            elif space.kind[beside] == 0:
+                code, one, two = code + 4, line, space.floor[k]
             row = doors[door_count - 1]
-            if not fresh and row[1] == one and row[2] == two:
+            if not fresh and row[0] == code and row[1] == one and row[2] == two:
                 row[3] = min(row[3], place)
                 row[4] = max(row[4], place + 1)
             else:
                 row = doors[door_count]
-                row[0], row[1], row[2] = side, one, two
+                row[0], row[1], row[2] = code, one, two
                 row[3], row[4] = place, place + 1
                 row[5], row[6] = owner[at], at
                 door_count += 1

@@ -21,7 +21,7 @@ class Flat(NamedTuple):
     counts: NDArray[np.int64]
     """(tiles, 6): vertices, polygons, edges, doors, surface points, surface triangles."""
     lattice: NDArray[np.int32]
-    """(v, 2) lattice positions in the world."""
+    """(v, 2) lattice positions in the world, of the lattice of lanes."""
     heights: NDArray[np.float32]
     """(v,) metres above the origin."""
     polygons: NDArray[np.int32]
@@ -61,26 +61,35 @@ def _empty() -> Flat:
     )
 
 
-def flatten(built: tuple[Any, Any] | None) -> Flat:
-    """One tile's meshes as a `Flat` of one tile."""
-    if built is None:
+def flatten(parts: list[tuple[Any, Any]]) -> Flat:
+    """The meshes of one tile as a `Flat` of one tile."""
+    if not parts:
         return _empty()
-    mesh, detail = built
-    doors = mesh.doors
-    order = np.lexsort((doors[:, 3], doors[:, 2], doors[:, 1], doors[:, 0]))
-    parts = (
-        np.column_stack([mesh.x, mesh.y]),
-        mesh.z,
-        np.column_stack([np.diff(mesh.offsets), np.diff(detail.point_offsets), np.diff(detail.triangle_offsets)]),
-        mesh.kinds,
-        np.column_stack([mesh.vertices, mesh.neighbours]),
-        doors[order],
-        detail.xy,
-        detail.z,
-        detail.triangles,
-    )
-    counts = np.array([[len(parts[0]), len(parts[2]), len(parts[4]), len(doors), len(parts[6]), len(parts[8])]])
-    return Flat(counts, *parts)
+    columns: list[list[Any]] = [[] for _ in Flat._fields[1:]]
+    vertices = polygons = edges = 0
+    for mesh, detail in parts:
+        doors = mesh.doors + np.array([0, 0, 0, 0, 0, polygons, edges], np.int32)
+        ahead = np.where(mesh.neighbours >= 0, mesh.neighbours + polygons, -1)
+        arrays = (
+            np.column_stack([mesh.x, mesh.y]),
+            mesh.z,
+            np.column_stack([np.diff(mesh.offsets), np.diff(detail.point_offsets), np.diff(detail.triangle_offsets)]),
+            mesh.kinds,
+            np.column_stack([mesh.vertices + vertices, ahead]),
+            doors,
+            detail.xy,
+            detail.z,
+            detail.triangles,
+        )
+        for column, array in zip(columns, arrays, strict=True):
+            column.append(array)
+        vertices, polygons, edges = vertices + len(mesh.x), polygons + len(mesh.kinds), edges + len(mesh.vertices)
+    empty: list[Any] = list(_empty()[1:])
+    whole = [np.concatenate(column).astype(like.dtype, copy=False) for column, like in zip(columns, empty, strict=True)]
+    doors = whole[5]
+    whole[5] = doors[np.lexsort((doors[:, 3], doors[:, 2], doors[:, 1], doors[:, 0]))]
+    counts = np.array([[vertices, polygons, edges, len(doors), len(whole[6]), len(whole[8])]])
+    return Flat(counts, *whole)
 
 
 def concatenate(parts: Iterable[Flat]) -> Flat:

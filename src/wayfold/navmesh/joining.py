@@ -64,6 +64,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     polygon_base = np.repeat(firsts[:-1, 1], counts[:, 2])
     doors = flat.doors.copy()
     doors[:, 6] += np.repeat(firsts[:-1, 2], counts[:, 3]).astype(np.int32)
+    lower, upper = _lane_doors(doors)
     parts = _stitch_kernels.Parts(
         np.ascontiguousarray(flat.lattice[:, 0]),
         np.ascontiguousarray(flat.lattice[:, 1]),
@@ -75,14 +76,14 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
         doors,
         np.ascontiguousarray(firsts[:, :4]),
     )
-    joined = _stitch_kernels.Stitched(*_stitch_kernels.stitch(parts, columns, rows))
+    joined = _stitch_kernels.Stitched(*_stitch_kernels.stitch(parts, lower, upper, columns, rows))
     origin = grid.origin
     vertices = np.empty((len(joined.x), 3))
-    vertices[:, 0] = origin[0] + joined.x * grid.cell_size
-    vertices[:, 1] = origin[1] + joined.y * grid.cell_size
+    vertices[:, 0] = origin[0] + joined.x * grid.cell_size / grid.parts
+    vertices[:, 1] = origin[1] + joined.y * grid.cell_size / grid.parts
     vertices[:, 2] = origin[2] + joined.z
     points = np.empty((len(flat.surface), 3))
-    points[:, :2] = np.array(origin[:2]) + flat.surface * (0.5 * grid.cell_size)
+    points[:, :2] = np.array(origin[:2]) + flat.surface * (0.5 * grid.cell_size) / grid.parts
     points[:, 2] = origin[2] + flat.surface_heights
     frame = grid.local_frame
     vertices, points = frame.local(vertices), frame.local(points)
@@ -104,3 +105,14 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
 
 def _offsets(sizes: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def _lane_doors(doors: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Doors of lanes on the lower and on the upper side of their lines, as `stitch` takes them."""
+    lanes = doors[doors[:, 0] >= 4]
+    high = (lanes[:, 0] & 2) == 0
+    # West and east, south and north face each other.
+    lanes[:, 0] = (lanes[:, 0] & ~3) | (lanes[:, 0] & 1)
+    order = np.lexsort((lanes[:, 3], lanes[:, 2], lanes[:, 1], lanes[:, 0]))
+    lanes, high = lanes[order], high[order]
+    return np.ascontiguousarray(lanes[~high]), np.ascontiguousarray(lanes[high])

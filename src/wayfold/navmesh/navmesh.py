@@ -26,7 +26,7 @@ from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import Places, Points, Version, points_of
-from wayfold.navmesh.settings import Settings
+from wayfold.navmesh.settings import Settings, usual_cell_size
 from wayfold.navmesh.state import State, no_links
 from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.tiles import check_bounds
@@ -68,7 +68,7 @@ class NavMesh(Places):
         mesh: Mesh,
         agent: Agent | None = None,
         *,
-        cell_size: float = 0.3,
+        cell_size: float | None = None,
         cell_height: float = 0.2,
         tile_size: int | None = None,
         keep: Literal["all", "largest"] | ArrayLike = "all",
@@ -87,8 +87,10 @@ class NavMesh(Places):
             Any triangles, z up; they may cross, overlap and have holes. Only what faces up is walked on.
         agent : Agent, optional
             Who walks: radius, height, climb and slope count. The default agent if none is given.
-        cell_size : float, metres, > 0
-            Side of a voxel column.
+        cell_size : float, metres, > 0, optional
+            Side of a voxel column. 0.7 of the agent's radius by default, at most 0.3: up to there the agent gets
+            through every opening between walls that is 2.25 radii wide (see Notes). Larger cells build faster and
+            close narrow openings.
         cell_height : float, metres, > 0
             Height of a voxel.
         tile_size : int, columns, 8 to 4096, or 0, optional
@@ -120,13 +122,21 @@ class NavMesh(Places):
 
         Notes
         -----
-        Radius and height are rounded up to whole voxels, climb is rounded down.
+        Radius and height are rounded up to whole voxels, steps are measured on the triangles: a step up to `climb` is
+        taken, a higher one (by more than a thousandth) is not. Beside a slope a step may be misjudged by what the
+        slope rises in one cell.
+
+        Where rounding up the radius closes an opening, the walls themselves are looked at: an opening between walls is
+        passed when it is 2.25 radii wide, at any angle and however thick the walls are; one of less than 2 radii never;
+        in between it depends on how it lies. What is closed by zones, steep ground and low ceilings counts by cells.
+        With cells of more than three quarters of the radius openings must be about two cells wider.
         """
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):
             raise ParameterError(f"build needs a Mesh and an Agent, not {type(mesh).__name__}, {type(who).__name__}")
         try:
-            settings = Settings(cell_size, cell_height, tile_size=tile_size or 0, **more)
+            cell = usual_cell_size(who) if cell_size is None else cell_size
+            settings = Settings(cell, cell_height, tile_size=tile_size or 0, **more)
         except TypeError as error:
             raise ParameterError(f"unknown setting: {error}") from None
         built, layout = building.build(

@@ -9,8 +9,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,7 @@ from wayfold.navmesh import (
     _contour_kernels,
     _detail_kernels,
     _field_kernels,
+    _lane_kernels,
     _polygon_kernels,
     _region_kernels,
     _tile_kernels,
@@ -32,6 +36,7 @@ from wayfold.navmesh.zones import NO_ZONES
 
 Frame = _field_kernels.Frame
 _MOST_MERGES = 64  # rounds; a dozen is a lot
+_LANE_EDGE = 8.0  # columns: longest edge of a lane along a wall, so that its corners follow the ground
 
 
 class Triangles(NamedTuple):
@@ -67,38 +72,115 @@ def heightfield(
     return _field_kernels.Field(*_field_kernels.merge_spans(*spans, frame.width * frame.depth, agent.climb))
 
 
+def open_ground(
+    field: _field_kernels.Field, frame: Frame, agent: AgentVoxels, zones: Zones = NO_ZONES
+) -> tuple[_compact_kernels.Open, NDArray[np.uint8], NDArray[np.int32]]:
+    """Step 2, first half: filters for low obstacles, ledges and low ceilings, and links between neighbours.
+
+    Zones that close ground do so here, as a wall would; the others mark what is left. Also returns which spans are
+    neither closed nor ledges, and how far each is from walls and drops, in half cells.
+    """
+    _field_kernels.filter_low_obstacles(field, agent.climb)
+    ledge = np.empty(field.kind.size, np.uint8)
+    _field_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb, ledge)
+    _field_kernels.filter_low_ceilings(field, agent.height)
+    links = _compact_kernels.open_space(field, ledge, frame.width, frame.depth, agent.height, agent.climb)
+    space = _compact_kernels.Open(*links)
+    firm = np.empty(space.kind.size, np.uint8)
+    if len(zones.kinds):
+        _zone_kernels.mark(space, frame, agent.height, zones, True)
+    distance = np.empty(firm.size, np.int32)
+    _compact_kernels.wall_distance(space, firm, distance)
+    if len(zones.kinds):
+        _zone_kernels.mark(space, frame, agent.height, zones, False)
+    return space, firm, distance
+
+
 def walkable_space(
     field: _field_kernels.Field, frame: Frame, agent: AgentVoxels, zones: Zones = NO_ZONES
 ) -> _compact_kernels.Open:
-    """Step 2: filters for low obstacles, ledges and low ceilings, links between neighbours, erosion by the radius.
-
-    Zones that close ground do so before the erosion, as a wall would; the others mark what is left.
-    """
-    _field_kernels.filter_low_obstacles(field, agent.climb)
-    _field_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb)
-    _field_kernels.filter_low_ceilings(field, agent.height)
-    links = _compact_kernels.open_space(field, frame.width, frame.depth, agent.height, agent.climb)
-    space = _compact_kernels.Open(*links)
-    size = space.kind.size
-    if len(zones.kinds):
-        _zone_kernels.mark(space, frame, agent.height, zones, True)
-    if agent.radius > 0:
-        _compact_kernels.erode(
-            space.links, space.kind, np.empty(size, np.uint8), np.empty(size, np.int32), agent.radius
-        )
-    if len(zones.kinds):
-        _zone_kernels.mark(space, frame, agent.height, zones, False)
+    """Step 2: what is left of the open ground after erosion by the radius."""
+    space, firm, distance = open_ground(field, frame, agent, zones)
+    _compact_kernels.erode(space.kind, firm, distance, agent.radius)
     return space
 
 
-def regions(
-    space: _compact_kernels.Open, frame: Frame, border: int, settings: Settings
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Step 3: the region of each span (0 none, negative in the border), and the column of each span."""
+class Lanes(NamedTuple):
+    """Ways over eroded ground where it is narrow; see `_lane_kernels`."""
+
+    kind: NDArray[np.uint8]
+    """(n,) kinds of the ground before erosion."""
+    distance: NDArray[np.int32]
+    """(n,) to walls."""
+    slot: NDArray[np.int32]
+    """(n,) row of `cells` of each span."""
+    cells: NDArray[np.uint8]
+    """(k, parts * parts) which small cells are clear."""
+
+
+def find_lanes(
+    triangles: Triangles,
+    chosen: NDArray[np.int32],
+    space: _compact_kernels.Open,
+    firm: NDArray[np.uint8],
+    distance: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    frame: Frame,
+    border: int,
+    agent: AgentVoxels,
+) -> Lanes | None:
+    """Lanes on ground that is about to be eroded; None where there is nothing narrow."""
+    if not agent.parts:
+        return None
     size = space.kind.size
-    columns = np.repeat(np.arange(frame.width * frame.depth, dtype=np.int32), np.diff(space.offsets))
+    narrow = np.empty(size, np.uint8)
+    if not _lane_kernels.find_narrow(
+        space,
+        firm,
+        distance,
+        columns,
+        frame,
+        max(0, border - agent.around),
+        agent.radius,
+        agent.least,
+        np.empty((size, 2), np.int32),
+        narrow,
+    ):
+        return None
+    steep, level = np.empty(chosen.size, np.int32), np.empty(chosen.size, np.int32)
+    count, floors = _lane_kernels.choose_sides(*triangles[:2], chosen, triangles.flattest, steep, level)
+    sides = steep[:count], level[:floors]
+    buckets = tuple(_lane_kernels.sort_to_buckets(*triangles[:2], side, frame) for side in sides)
+
+    def walls(reach: int, parts: int) -> tuple[NDArray[Any], ...]:
+        near = np.zeros(frame.width * frame.depth, np.uint8)
+        _lane_kernels.spread(narrow, columns, frame.width, frame.depth, reach, near)
+        found: tuple[NDArray[Any], ...] = _lane_kernels.find_walls(
+            space, distance, columns, frame, near, *triangles[:2], *sides, buckets, agent.climb, agent.body, parts
+        )
+        return found
+
+    # Most narrow spans are too narrow: what is around them need not be looked at then.
+    reach = math.ceil(agent.breadth + 2.0)
+    where = space, distance, narrow, columns, frame
+    limits = agent.breadth, agent.climb, 2 * agent.radius
+    if not _lane_kernels.keep_passable(*where, walls(reach + 1, agent.parts), *limits, agent.parts):
+        return None
+    ways = walls(reach + agent.around, agent.parts)
+    slot, cells = _lane_kernels.find_lanes(*where, ways, *limits, agent.around, agent.parts)
+    return Lanes(space.kind.copy(), distance, slot, cells) if (slot >= 0).any() else None
+
+
+def regions(
+    space: _compact_kernels.Open, frame: Frame, border: int, settings: Settings, lanes: Lanes | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Step 3: the region of each span (0 none, negative in the border and on lanes), and the column of each span."""
+    size = space.kind.size
+    columns = columns_of(space, frame)
     region = np.empty(size, np.int32)
     _region_kernels.paint_border(space.offsets, region, frame.width, frame.depth, border)
+    if lanes is not None:
+        region[(lanes.slot >= 0) & (region == 0)] = _tile_kernels.LANE
     distance, blurred = np.empty(size, np.int32), np.empty(size, np.int32)
     _compact_kernels.rim_distance(space.links, space.kind, distance)
     highest = _compact_kernels.blur(space.links, distance, blurred)
@@ -112,6 +194,11 @@ def regions(
         if _region_kernels.merge_regions(space, region, loops, count, small) == 0:
             break
     return region, columns
+
+
+def columns_of(space: _compact_kernels.Open, frame: Frame) -> NDArray[np.int32]:
+    """The column of each span."""
+    return np.repeat(np.arange(frame.width * frame.depth, dtype=np.int32), np.diff(space.offsets))
 
 
 def contours(
@@ -143,6 +230,58 @@ def polygons(
     return mesh, detail
 
 
+Part = tuple[_tile_kernels.Mesh, _detail_kernels.Detail]
+
+
+@lru_cache(maxsize=16)
+def _fine(settings: Settings, parts: int) -> Settings:
+    """How lanes are drawn: hardly nearer to walls than their cells, in polygons as short as a few columns."""
+    cell = settings.cell_size
+    return replace(settings, cell_size=cell / parts, max_error=1.5, max_bulge=0.1, max_edge=_LANE_EDGE * cell)
+
+
+def lane_polygons(
+    lanes: Lanes,
+    space: _compact_kernels.Open,
+    columns: NDArray[np.int32],
+    frame: Frame,
+    border: int,
+    agent: AgentVoxels,
+    settings: Settings,
+) -> Part | None:
+    """The polygons of lanes, on the fine lattice; their corners say all about their heights."""
+    fine, region, places = _lane_kernels.lane_space(
+        space, *lanes, columns, frame, border, 2 * agent.radius, agent.parts
+    )
+    fine = _compact_kernels.Open(*fine)
+    if not (region > 0).any():
+        return None
+    parts = agent.parts
+    small = frame._replace(
+        cell=frame.cell / parts,
+        first_x=frame.first_x * parts,
+        first_y=frame.first_y * parts,
+        width=frame.width * parts,
+        depth=frame.depth * parts,
+    )
+    loops, edge_at, corners, keep, outline = contours(fine, region, places, small, agent.height, _fine(settings, parts))
+    pieces, _ = _polygon_kernels.polygonise(loops, corners, keep, outline, region, settings.max_corners)
+    mesh = _tile_kernels.tile_mesh(pieces, loops, corners, keep, edge_at, fine, region, small)
+    rows = np.zeros(len(mesh.kinds) + 1, np.int32)
+    nothing = np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty((0, 3), np.int32)
+    return mesh, _detail_kernels.Detail(rows, nothing[0], nothing[1], rows, nothing[2])
+
+
+def on_fine_lattice(part: Part, parts: int) -> Part:
+    """The mesh of whole columns in the lattice of lanes."""
+    mesh, detail = part
+    doors = mesh.doors.copy()
+    doors[:, 3:5] *= parts
+    doors[doors[:, 0] >= 4, 1] *= parts
+    mesh = mesh._replace(x=mesh.x * np.int32(parts), y=mesh.y * np.int32(parts), doors=doors)
+    return mesh, detail._replace(xy=detail.xy * np.int32(parts))
+
+
 def build_tile(
     triangles: Triangles,
     chosen: NDArray[np.int32],
@@ -151,24 +290,36 @@ def build_tile(
     agent: AgentVoxels,
     settings: Settings,
     clock: Callable[[str], None] | None = None,
-) -> tuple[_tile_kernels.Mesh, _detail_kernels.Detail] | None:
-    """All five steps for one tile; None where there is nothing to stand on. `clock` is told the end of each step."""
+) -> list[Part]:
+    """All five steps for one tile, lanes last; nothing where there is nothing to stand on.
+
+    Everything is in the lattice of lanes. `clock` is told the end of each step.
+    """
     tell = clock or _nothing
     field = heightfield(triangles, chosen, frame, agent)
     tell("heightfield")
-    space = walkable_space(field, frame, agent, triangles.zones)
-    tell("walkable space")
+    space, firm, distance = open_ground(field, frame, agent, triangles.zones)
     if not space.kind.any():
-        return None
-    region, columns = regions(space, frame, border, settings)
-    tell("regions")
-    rims = contours(space, region, columns, frame, agent.height, settings)
-    tell("contours")
-    if rims.loops.span.size == 0:
-        return None
-    result = polygons(rims, space, region, frame, settings)
+        return []
+    columns = columns_of(space, frame)
+    lanes = find_lanes(triangles, chosen, space, firm, distance, columns, frame, border, agent)
+    _compact_kernels.erode(space.kind, firm, distance, agent.radius)
+    tell("walkable space")
+    result = []
+    if space.kind.any():
+        region, _ = regions(space, frame, border, settings, lanes)
+        tell("regions")
+        rims = contours(space, region, columns, frame, agent.height, settings)
+        tell("contours")
+        if rims.loops.span.size:
+            part = polygons(rims, space, region, frame, settings)
+            result.append(on_fine_lattice(part, agent.parts) if agent.parts > 1 else part)
+    if lanes is not None:
+        narrow = lane_polygons(lanes, space, columns, frame, border, agent, settings)
+        if narrow is not None:
+            result.append(narrow)
     tell("polygons and detail")
-    return result if len(result[0].kinds) else None
+    return [part for part in result if len(part[0].kinds)]
 
 
 def _nothing(step: str) -> None:

@@ -10,6 +10,17 @@ from wayfold.agent import Agent
 from wayfold.errors import ParameterError
 
 _SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says
+STEP_SLACK = 1e-3
+"""Of the climb: how much higher a step may be, since coordinates in files are rounded."""
+OPENING = 2.25
+"""Radii: the agent gets through every opening between walls that is at least this wide."""
+_LANE_CELLS = 14.0  # to a radius: a chain of whole cells fits into what is free in such an opening, whatever its angle
+_LEAST_BREADTH = 1.33  # columns to a radius, from which on there are lanes
+
+
+def usual_cell_size(agent: Agent) -> float:
+    """Side of a column for an agent, metres: what is a radius away from a wall is in a column without wall."""
+    return min(0.3, 0.7 * agent.radius) if agent.radius > 0 else 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +88,63 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class AgentVoxels:
-    """An agent measured in voxels: rounded so that the voxels never promise more room than there is."""
+    """An agent measured in voxels: rounded so that the voxels never promise more room than there is.
+
+    Attributes
+    ----------
+    radius : int, columns
+        Rounded up.
+    height : int, cell heights
+        Rounded up.
+    climb : float, metres
+        Highest step, with `STEP_SLACK`.
+    body : float, metres
+        Height above which nothing blocks a column: the height and what rounding adds.
+    breadth : float, columns
+        The radius, not rounded.
+    parts : int
+        Cells that the side of a column is cut into where lanes are looked for; 0 for no lanes.
+    least : int, half cells
+        Distance from walls of a column in the middle of an opening that is wide enough.
+    around : int, columns
+        How far a lane reaches until erosion leaves something of the ground.
+    border : int, columns
+        What a tile must see of its neighbours.
+    """
 
     radius: int
     height: int
-    climb: int
+    climb: float
+    body: float
+    breadth: float
+    parts: int
+    least: int
+    around: int
     border: int
 
     @classmethod
     def of(cls, agent: Agent, settings: Settings) -> AgentVoxels:
-        """Radius and height rounded up, climb rounded down; the border is what a tile must see of its neighbours."""
-        radius = math.ceil(agent.radius / settings.cell_size - _SLACK)
+        """The agent in the voxels of a build."""
+        breadth = agent.radius / settings.cell_size
+        radius = math.ceil(breadth - _SLACK)
+        # In larger columns openings are lost before anyone can look at them.
+        lanes = breadth >= _LEAST_BREADTH
+        parts = math.ceil(_LANE_CELLS / breadth - _SLACK) if lanes else 0
+        # A wall is nearer to the middle of a column than to a point in it by half a diagonal at most, and a blocked
+        # column's middle to the wall by as much; the column beside it, where distances begin, by one column more.
+        half = 0.5 * OPENING * breadth
+        least = max(2 if half > math.sqrt(5.0) else 0, math.ceil(2 * (half - 2.29)))
+        around = math.ceil(math.sqrt(max(1.0, (radius + 2.29) ** 2 - half**2))) if lanes else 0
         # Erosion looks `radius` columns far, the ledge filter one more, the blurred distances another two.
+        height = math.ceil(agent.height / settings.cell_height - _SLACK)
         return cls(
             radius,
-            math.ceil(agent.height / settings.cell_height - _SLACK),
-            math.floor(agent.climb / settings.cell_height + _SLACK),
-            radius + 3,
+            height,
+            agent.climb * (1 + STEP_SLACK),
+            (height + 1) * settings.cell_height,
+            breadth,
+            parts,
+            least,
+            around,
+            radius + 3 + around,
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,6 +47,8 @@ class TileGrid:
         Side of a tile; a world that is one tile has `tile` 0.
     border : int, columns
         What a tile sees of its neighbours.
+    parts : int
+        Steps of the lattice to a column: lanes are drawn more finely than columns.
     """
 
     origin: tuple[float, float, float]
@@ -55,6 +58,7 @@ class TileGrid:
     depth: int
     tile: int
     border: int
+    parts: int = 1
 
     @property
     def columns(self) -> int:
@@ -136,7 +140,7 @@ def make_grid(bounds: NDArray[np.float64], agent: AgentVoxels, settings: Setting
         raise ParameterError(
             f"the agent's radius is {agent.radius} columns, more than 4096: use a larger cell_size or a smaller radius"
         )
-    if agent.height > _MOST_LAYERS or agent.climb > _MOST_LAYERS:
+    if agent.height > _MOST_LAYERS or agent.climb / settings.cell_height > _MOST_LAYERS:
         raise ParameterError(
             f"the agent's height or climb is more than {_MOST_LAYERS} layers: use a larger cell_height"
         )
@@ -149,7 +153,8 @@ def make_grid(bounds: NDArray[np.float64], agent: AgentVoxels, settings: Setting
         )
     border = 0 if tile == 0 else agent.border
     x, y, z = bounds[0].tolist()
-    return TileGrid((x, y, z), settings.cell_size, settings.cell_height, width, depth, tile, border)
+    parts = max(1, agent.parts)
+    return TileGrid((x, y, z), settings.cell_size, settings.cell_height, width, depth, tile, border, parts)
 
 
 def build_tiles(
@@ -179,7 +184,7 @@ def build_tiles(
         parts = []
         for at in range(first, last):
             mine = chosen[offsets[at] : offsets[at + 1]]
-            built = None
+            built: list[Any] = []
             if mine.size:
                 built = build_tile(triangles, mine, grid.frame(wanted[at]), grid.border, agent, settings, clock)
             parts.append(flatten(built))

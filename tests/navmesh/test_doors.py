@@ -1,0 +1,125 @@
+"""Every opening of 2.25 radii is passed and none of less than 2, however walls and lattice lie."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.navmesh.checking import check_polygons
+from tests.navmesh.strategies import box, floor, mesh_of
+from tests.navmesh.worlds import door, placed
+from wayfold import Agent, NavMesh, World
+from wayfold.world.choice import navmesh_settings
+from wayfold.world.shapes import Prism
+
+pytestmark = pytest.mark.kernels
+
+angles = st.one_of(st.sampled_from([0.0, math.pi / 4, math.pi / 2, math.radians(22.5)]), st.floats(0.0, 6.3))
+shifts = st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(-1, 1))
+wide_enough = st.sampled_from([2.25, 2.3, 2.5, 2.8, 3.2])
+too_narrow = st.sampled_from([1.0, 1.7, 1.95, 1.999])
+
+
+def built(mesh, agent, usual, tile):
+    """A navigation mesh at the defaults of `NavMesh.build`, or at those of a world."""
+    options = navmesh_settings(mesh, agent, {}) if usual else {}
+    if tile:
+        options["tile_size"] = tile
+    return NavMesh.build(mesh, agent, workers=1, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    angles,
+    shifts,
+    st.one_of(wide_enough, too_narrow),
+    st.sampled_from([0.02, 0.1, 0.3, 1.0, 3.0]),
+    st.sampled_from([0.15, 0.4, 0.7]),
+    st.booleans(),
+    st.sampled_from([None, 16, 33]),
+)
+@example(0.0, (0.0, 0.0, 0.0), 2.25, 0.2, 0.4, True, None)
+@example(math.pi / 4, (0.0, 0.0, 0.0), 2.25, 0.02, 0.4, False, 16)
+def test_a_door_is_passed_exactly_when_the_agent_fits(angle, shift, radii, thick, radius, usual, tile):
+    agent = Agent(radius=radius)
+    size = thick / 2 + 8 * radius
+    mesh, place = placed(door(radii * radius, thick, size), angle, shift)
+    navmesh = built(mesh, agent, usual, tile)
+    check_polygons(navmesh, 1.0)
+    start, goal = place([(-size + 3 * radius, 1.5 * radius, 0), (size - 3 * radius, -1.5 * radius, 0)])
+    path = navmesh.path(start, goal)
+    assert path.found == (radii >= 2.25)
+    if path:
+        jambs = [(-thick / 2, -size, thick / 2, -radii * radius / 2), (-thick / 2, radii * radius / 2, thick / 2, size)]
+        turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+        line = shapely.LineString((path.points[:, :2] - np.array(shift[:2])) @ turn)
+        near = min(line.distance(shapely.box(*jamb)) for jamb in jambs)
+        # In the lane itself; farther off columns are whole, and known to half a column.
+        inside = line.intersection(shapely.box(-thick / 2, -size, thick / 2, size))
+        assert near > 0.6 * radius
+        assert min(inside.distance(shapely.box(*jamb)) for jamb in jambs) > 0.98 * radius
+
+
+@settings(max_examples=25, deadline=None)
+@given(angles, shifts, st.sampled_from([2.25, 2.6]), st.booleans(), st.sampled_from([None, 24]))
+def test_corridors_with_a_bend_are_passed(angle, shift, radii, usual, tile):
+    agent = Agent(radius=0.4)
+    width = radii * agent.radius
+    # Two rooms joined by a corridor with two corners.
+    parts = [floor(-6, -4, 6 + width, 6)]
+    parts.append(box((-2, -4, -0.1), (2, 0, 3)))
+    parts.append(box((-2, width, -0.1), (2 - width, 6, 3)))
+    parts.append(box((2, -4, -0.1), (2 + 0.5, 3, 3)))
+    parts.append(box((2 - width, 3 + width, -0.1), (2.5, 6, 3)))
+    parts[1] = box((-2, -4, -0.1), (2, 0, 3))
+    mesh, place = placed(mesh_of(*parts), angle, shift)
+    navmesh = built(mesh, agent, usual, tile)
+    start, goal = place([(-4.5, 1, 0), (4.5, 1, 0)])
+    assert navmesh.path(start, goal).found
+
+
+def test_the_rooms_are_one_island():
+    planner = World.sample("rooms").planner(Agent())
+    assert len(np.unique(planner.map.components)) == 1
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4])
+def test_a_block_closes_a_door_and_unblock_opens_it(angle):
+    mesh, place = placed(door(0.95, 0.2, 6.0), angle)
+    world = World.from_mesh(mesh)
+    planner = world.planner(Agent())
+    ends = place([(-4, 1, 0), (4, -1, 0)])
+    before = planner.path(*ends)
+    assert before
+    corners = place([(-0.3, -0.2, 0), (0.3, -0.2, 0), (0.3, 0.2, 0), (-0.3, 0.2, 0)])
+    block = Prism(corners[:, :2], -0.5, 2.0)
+    world.block(block)
+    assert not planner.path(*ends)
+    world.unblock(block)
+    after = planner.path(*ends)
+    assert after.cost == pytest.approx(before.cost)
+
+
+@settings(max_examples=8, deadline=None)
+@given(angles, st.integers(0, 2**32 - 1))
+def test_a_rebuild_beside_doors_equals_a_build(angle, seed):
+    rng = np.random.default_rng(seed)
+    agent = Agent(radius=0.4)
+    mesh, _ = placed(door(0.92, 0.3, 8.0), angle)
+    low = rng.uniform(-5, 4, 2)
+    pillar, _ = placed(mesh_of(box((*low, -0.1), (*(low + rng.uniform(0.2, 1.5, 2)), 2.5))), angle)
+    both = type(mesh)(
+        np.concatenate([mesh.vertices, pillar.vertices]),
+        np.concatenate([mesh.triangles, pillar.triangles + len(mesh.vertices)]),
+    )
+    options = {**navmesh_settings(mesh, agent, {}), "tile_size": 24, "bounds": mesh.bounds}
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options)
+    changed = navmesh.rebuilt(pillar.bounds, both, workers=1)
+    whole = NavMesh.build(both, agent, workers=1, **options)
+    for one, two in zip(changed._now.state.ground, whole._now.state.ground, strict=True):
+        np.testing.assert_array_equal(one, two)

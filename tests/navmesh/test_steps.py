@@ -1,0 +1,84 @@
+"""A step is at most the climb, to a thousandth of it, wherever steps and lattice lie."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.navmesh.strategies import floor, mesh_of
+from tests.navmesh.worlds import house, placed, stairs
+from wayfold import Agent, NavMesh
+from wayfold.world.choice import navmesh_settings
+
+pytestmark = pytest.mark.kernels
+
+angles = st.one_of(st.sampled_from([0.0, math.pi / 4, math.pi / 2, 3.0]), st.floats(0.0, 6.3))
+shifts = st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(-5, 5))
+
+
+def options(mesh, agent, usual):
+    return navmesh_settings(mesh, agent, {}) if usual else {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    angles,
+    shifts,
+    st.lists(st.sampled_from([0.05, 0.3, 0.7, 0.95, 1.0]), min_size=1, max_size=5),
+    st.sampled_from([None, 1.01, 1.1, 1.25, 1.4]),
+    st.integers(0, 4),
+    st.sampled_from([0.5, 0.3, 0.23]),
+    st.sampled_from([0.25, 0.6, 1.3]),
+    st.booleans(),
+    st.sampled_from([None, 17]),
+)
+@example(0.0, (0.0, 0.0, 0.0), [1.0, 1.0, 1.0], None, 0, 0.5, 0.25, False, None)
+@example(0.0, (0.0, 0.0, 0.1), [1.0], 1.01, 0, 0.5, 1.3, True, None)
+def test_stairs_are_climbed_exactly_when_no_step_is_higher_than_the_climb(
+    angle, shift, rises, high, at, climb, tread, usual, tile
+):
+    agent = Agent(radius=0.3, climb=climb)
+    levels = [climb * rise for rise in rises]
+    if high is not None:
+        levels[at % len(levels)] = climb * high
+    mesh, top = stairs(levels, tread, 3.0)
+    mesh, place = placed(mesh, angle, shift)
+    more = options(mesh, agent, usual)
+    if tile:
+        more["tile_size"] = tile
+    navmesh = NavMesh.build(mesh, agent, workers=1, min_region=0.1, **more)
+    end = len(levels) * tread + 2.0
+    start, goal = place([(-2.0, 0, 0), (end, 0, top)])
+    assert navmesh.path(start, goal).found == (high is None)
+
+
+@settings(max_examples=25, deadline=None)
+@given(angles, shifts, st.floats(5, 44), st.sampled_from([0.5, 0.1, 0.02]), st.sampled_from([0.4, 0.2]))
+def test_a_slope_that_the_agent_may_walk_is_no_step(angle, shift, steepness, climb, radius):
+    agent = Agent(radius=radius, climb=climb)
+    rise = 4 * math.tan(math.radians(steepness))
+    flat = floor(-3, -4, 3, 0), floor(-3, 0, 3, 4, rise=rise), floor(-3, 4, 3, 8, z=rise)
+    mesh, place = placed(mesh_of(*flat), angle, shift)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
+    start, goal = place([(0, -2, 0), (0, 6, rise)])
+    assert navmesh.path(start, goal)
+
+
+@pytest.mark.parametrize("radius", [0.1, 0.25, 0.4])
+@settings(max_examples=12, deadline=None)
+@given(angles, shifts, st.booleans(), st.booleans())
+@example(0.0, (0.0, 0.0, 0.0), False, False)
+@example(math.pi / 4, (0.0, 0.0, 0.0), True, True)
+def test_both_floors_of_a_house_are_joined_by_its_stairs(radius, angle, shift, mirrored, usual):
+    mesh, places = house()
+    mesh, place = placed(mesh, angle, shift, mirrored)
+    agent = Agent(radius=radius)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, usual))
+    low, high, far = place(places)
+    assert navmesh.path(low, high)
+    assert navmesh.path(far, low)
+    assert np.unique(navmesh.components[navmesh.locate([low, high, far])]).size == 1
