@@ -7,6 +7,7 @@ boundary of the file, so that reading maps the arrays instead of copying them. T
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import hashlib
 import io
 import json
@@ -14,6 +15,7 @@ import math
 import os
 import re
 import secrets
+import stat
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.errors import FormatError, ParameterError, VersionError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 VERSION = 1
 """Version of the archive format that is written, and the only one that is read."""
@@ -47,33 +54,120 @@ class Archive(NamedTuple):
     meta: dict[str, Any]
     """Everything that is not an array."""
     arrays: dict[str, NDArray[Any]]
-    """Read-only arrays, mapped from the file."""
+    """Arrays, mapped from the file."""
+    stamp: str
+    """What a cache wrote into it to know it again; empty in files of users."""
+
+
+_STAMP: contextvars.ContextVar[str] = contextvars.ContextVar("stamp", default="")
+
+
+@contextlib.contextmanager
+def stamped(stamp: str) -> Iterator[None]:
+    """Archives that are written inside carry a stamp: what a cache made them of."""
+    token = _STAMP.set(stamp)
+    try:
+        yield
+    finally:
+        _STAMP.reset(token)
 
 
 @contextlib.contextmanager
 def replacing(file: File) -> Iterator[IO[bytes]]:
     """Open a temporary file beside `file` for writing; it takes the place of `file` only when all went well.
 
+    The new file has the permissions of the one that it replaces. Temporary files that a killed process left behind are
+    removed.
+
     Raises
     ------
     FormatError
-        When the folder is not there or cannot be written. `file` is then as it was before.
+        When the folder is not there or cannot be written, or `file` is something else than a regular file. `file` is
+        then as it was before.
     """
-    path = os.path.realpath(os.fspath(file))  # a link stays a link: what it points to is replaced
-    part = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{secrets.token_hex(6)}.part")
+    path = _real_path(file)
     try:
+        permissions = _replaceable(path, file)
+        _remove_leftovers(path)
+        part, handle = _open_part(path)
         try:
-            with open(part, "xb") as handle:
+            with handle:
+                if permissions is not None:
+                    os.chmod(part, permissions)
                 yield handle
                 handle.flush()
                 os.fsync(handle.fileno())
-            os.replace(part, path)
+                if fcntl is not None:  # while it is locked: nobody takes it for a leftover
+                    os.replace(part, path)
+            if fcntl is None:
+                os.replace(part, path)
+            _sync_folder(os.path.dirname(path))
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(part)
             raise
     except OSError as error:
         raise FormatError(f"cannot be written: {error.strerror or error}", file) from None
+
+
+def _real_path(file: File) -> str:
+    """Where a file is: a link stays a link, and what it points to is replaced."""
+    try:
+        return os.path.realpath(os.fsdecode(file))
+    except TypeError:
+        raise ParameterError(f"a file is named by a str or a path, not by {type(file).__name__}") from None
+    except ValueError:
+        raise ParameterError(f"{os.fsdecode(file)!r} cannot name a file: it holds a null character") from None
+
+
+def _replaceable(path: str, file: File) -> int | None:
+    """Permissions of the file that is to be replaced, None where there is none; refuses what is no regular file."""
+    try:
+        there = os.stat(path)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(there.st_mode):
+        raise FormatError("cannot be written: there is something else than a regular file under this name", file)
+    return stat.S_IMODE(there.st_mode)
+
+
+def _open_part(path: str) -> tuple[str, IO[bytes]]:
+    """A new temporary file beside `path`, locked, so that others see that it is still being written."""
+    folder, name = os.path.split(path)
+    while True:
+        part = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
+        handle = open(part, "xb")  # noqa: SIM115 - the caller closes it
+        if fcntl is None:
+            return part, handle
+        with contextlib.suppress(OSError):  # file systems without locks: leftovers stay then
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.path.exists(part):  # else another process took it for a leftover before it was locked
+            return part, handle
+        handle.close()
+
+
+def _remove_leftovers(path: str) -> None:
+    """Remove temporary files of `path` that no process is writing: a process that ends loses its locks."""
+    if fcntl is None:
+        return
+    folder, name = os.path.split(path)
+    leftover = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{12}}\.part")
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if leftover.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError), open(entry.path, "rb") as handle:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
+
+
+def _sync_folder(folder: str) -> None:
+    """Bring the new name to disk, where the platform can."""
+    with contextlib.suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def write_archive(
@@ -101,7 +195,7 @@ def write_archive(
         When the file cannot be written.
     """
     members = {name: _prepare(name, array) for name, array in arrays.items()}
-    manifest = {
+    manifest: dict[str, Any] = {
         "version": VERSION,
         "kind": kind,
         "meta": dict(meta or {}),
@@ -110,6 +204,8 @@ def write_archive(
             for name, (header, array) in members.items()
         },
     }
+    if _STAMP.get():
+        manifest["stamp"] = _STAMP.get()
     try:
         text = json.dumps(manifest, sort_keys=True, indent=1, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
@@ -143,8 +239,11 @@ def read_archive(file: File, kind: str | None = None, *, verify: bool = True) ->
     FormatError
         When it is not an archive, of another kind, truncated or altered.
     """
+    path = _real_path(file)
     try:
-        with open(file, "rb") as handle:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # opening a pipe would wait for somebody to write to it
+            raise FormatError("is no regular file", file)
+        with open(path, "rb") as handle:
             if not os.fstat(handle.fileno()).st_size:
                 raise FormatError("the file is empty", file)
             mapped = np.memmap(handle, np.uint8, mode="c").view(np.ndarray)
@@ -173,13 +272,16 @@ def _read(file: File, handle: IO[bytes], mapped: NDArray[np.uint8], kind: str | 
         raise VersionError(f"archive version {version!r} is not one that is read here ({VERSION})", file)
     if not isinstance(found, str) or not isinstance(manifest["meta"], dict):
         raise FormatError("the manifest's kind must be a string and its meta an object", file)
+    stamp = manifest.get("stamp", "")
+    if not isinstance(stamp, str):
+        raise FormatError("the manifest's stamp must be a string", file)
     if kind is not None and found != kind:
         raise FormatError(f"the archive holds a {found!r}, not a {kind!r}", file)
     members = manifest["members"]
     if {f"{name}.npy" for name in members} != spans.keys() - {_MANIFEST}:
         raise FormatError("the manifest names other arrays than the archive holds", file)
     arrays = {name: _map_array(file, name, members[name], mapped[spans[f"{name}.npy"]], verify) for name in members}
-    return Archive(found, manifest["meta"], arrays)
+    return Archive(found, manifest["meta"], arrays, stamp)
 
 
 def _prepare(name: str, array: NDArray[Any]) -> tuple[bytes, NDArray[Any]]:

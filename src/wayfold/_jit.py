@@ -22,8 +22,10 @@ from pathlib import Path
 
 import numba
 from numba import types
-from numba.core import caching, event
+from numba.core import event
 from numba.extending import overload
+
+from wayfold._kernel_cache import KernelCache
 
 _PACKAGE = Path(__file__).resolve().parent
 _IMPORT = re.compile(r"^\s*from\s+(wayfold[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
@@ -65,31 +67,14 @@ def _space_files(kind) -> set[str]:
     return files
 
 
-class _Cache(caching.FunctionCache):
-    """Numba's disk cache, with all that a kernel is made of in the key, and quiet when the disk says no."""
+class _Cache(KernelCache):
+    """The disk cache, with all that a kernel is made of in its stamp."""
 
-    def _index_key(self, sig, codegen):
+    def _stamp(self, signature):
         files = {inspect.getfile(self._py_func)}
-        for kind in sig[0] if sig and isinstance(sig[0], tuple) else sig:
+        for kind in signature[0] if signature and isinstance(signature[0], tuple) else signature:
             files |= _space_files(kind)
-        stamps = tuple(sorted(_stamp(file) for file in files))
-        return (*super()._index_key(sig, codegen), stamps, bool(numba.config.BOUNDSCHECK))
-
-    def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except (OSError, EOFError, ImportError, AttributeError):  # a damaged or foreign cache is no cache
-            return None
-
-    def save_overload(self, sig, data):
-        try:
-            try:
-                super().save_overload(sig, data)
-            except (EOFError, ImportError, AttributeError):  # an index of an earlier version names what is gone
-                self.flush()
-                super().save_overload(sig, data)
-        except OSError:  # full or read-only: compiled code still works
-            self.disable()
+        return tuple(sorted(_stamp(file) for file in files))
 
 
 class _Announcer(event.Listener):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -13,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import __version__
-from wayfold._archive import VERSION
-from wayfold.errors import FormatError, ParameterError
+from wayfold._archive import VERSION, read_archive, stamped
+from wayfold.errors import ParameterError, WayfoldError
 
-MAKERS = 2
-"""Raised whenever the same geometry and settings give another map than before: maps of older makers are made again."""
+_PACKAGE = Path(__file__).resolve().parents[1]
+_BUILDS_NOTHING = ("bench/", "cli/", "view/", "samples/")
 
 
 class Saved(Protocol):
@@ -54,8 +55,11 @@ class Cache:
         try:
             if file is None or not file.exists():
                 return None
+            # The name says what a file should be, the stamp inside what it is: files can be copied over others.
+            if read_archive(file, verify=False).stamp != f"{key}-{kind}":
+                return None
             found: _Saved = of.load(file)  # type: ignore[attr-defined]
-        except (FormatError, OSError, ValueError):  # the last where a name is none
+        except (WayfoldError, OSError, ValueError):  # the last where a name is none
             return None
         return found
 
@@ -66,8 +70,9 @@ class Cache:
             return
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            what.save(file)
-        except (FormatError, OSError, ValueError):
+            with stamped(f"{key}-{kind}"):
+                what.save(file)
+        except (WayfoldError, OSError, ValueError):
             self.folder = None  # a full or read-only disk: everything works without it, a little later
 
 
@@ -77,7 +82,10 @@ def cache_of(cache: bool | str | os.PathLike[str] | None) -> Cache:
         return Cache(None)
     if cache is True:
         named = os.environ.get("WAYFOLD_CACHE")
-        return Cache(Path(named) if named else _user_folder() / "wayfold")
+        try:
+            return Cache(Path(named) if named else _user_folder() / "wayfold")
+        except RuntimeError:  # a user without a home
+            return Cache(None)
     if not isinstance(cache, (str, os.PathLike)):
         raise ParameterError(f"cache must be True, False or a folder, not {cache!r}")
     return Cache(Path(cache))
@@ -86,7 +94,7 @@ def cache_of(cache: bool | str | os.PathLike[str] | None) -> Cache:
 def _user_folder() -> Path:
     """Where this platform keeps caches of a user."""
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -106,6 +114,18 @@ def fingerprint(*arrays: NDArray[Any] | None) -> str:
 
 
 def key_of(content: str, **settings: Any) -> str:
-    """A digest of what something is made of and how; other versions of Wayfold and other `MAKERS` have other keys."""
-    text = json.dumps([__version__, VERSION, MAKERS, content, settings], sort_keys=True, default=str)
+    """A digest of what something is made of, how, and by which code."""
+    text = json.dumps([__version__, VERSION, code_stamp(), content, settings], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@functools.cache
+def code_stamp(package: Path = _PACKAGE) -> str:
+    """A digest of the sources that build maps: a map that other code built is built again."""
+    digest = hashlib.sha256()
+    for file in sorted(package.rglob("*.py")):
+        name = file.relative_to(package).as_posix()
+        if not name.startswith(_BUILDS_NOTHING):
+            digest.update(name.encode())
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
