@@ -23,8 +23,10 @@ from pathlib import Path
 import numba
 from numba import types
 from numba.core import event
+from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
+from wayfold._interrupts import in_main_thread, off_main_thread
 from wayfold._kernel_cache import KernelCache
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -114,7 +116,7 @@ def kernel(function):
 
 def kernel_with_memory(function):
     """Compile a function that has to create arrays, such as one that does not know its output's size beforehand."""
-    return _compiled(function)
+    return _compiled(function, _KernelWithMemory)
 
 
 def inline(function):
@@ -132,8 +134,25 @@ def helper_with_memory(function):
     return numba.njit(**_OPTIONS)(function)
 
 
-def _compiled(function, **options):
+class _Kernel(CPUDispatcher):
+    """A kernel whose compiling Ctrl-C cannot cut in half."""
+
+    def compile(self, sig):
+        return off_main_thread(functools.partial(super().compile, sig))
+
+
+class _KernelWithMemory(_Kernel):
+    """A kernel that returns arrays: making Python objects of them runs Python code, where no signal may arrive."""
+
+    def __call__(self, *args):
+        if in_main_thread():
+            return off_main_thread(functools.partial(super().__call__, *args))
+        return super().__call__(*args)
+
+
+def _compiled(function, kind=_Kernel, **options):
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
+    dispatcher.__class__ = kind
     # Without a folder to cache in (a read-only install without a home) kernels are compiled in every process.
     with contextlib.suppress(RuntimeError):
         dispatcher._cache = _Cache(function)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
+from wayfold._interrupts import stopper
 from wayfold.errors import ParameterError
 
 
@@ -56,18 +57,26 @@ def run_chunks(
 
     Notes
     -----
-    The first exception that `work` raises (or Ctrl-C) cancels the chunks that have not begun and is raised here.
+    The first exception that `work` raises (or Ctrl-C) cancels the chunks that have not begun and is raised here, once
+    those that have begun are done: they may read a map that the caller holds a lock on.
     """
     threads = worker_count(workers)
     ranges = [(first, min(first + chunk, count)) for first in range(0, count, chunk)]
+    check = stopper()
     if threads == 1 or len(ranges) <= 1:
         for first, last in ranges:
+            check()
             work(first, last)
             if progress is not None:
                 progress(last - first)
         return
+
+    def one(first: int, last: int) -> None:
+        check()
+        work(first, last)
+
     with ThreadPoolExecutor(min(threads, len(ranges)), thread_name_prefix="wayfold") as pool:
-        futures = {pool.submit(work, first, last): last - first for first, last in ranges}
+        futures = {pool.submit(one, first, last): last - first for first, last in ranges}
         try:
             for future in as_completed(futures):
                 future.result()
