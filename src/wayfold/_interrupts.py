@@ -2,9 +2,9 @@
 
 Python runs signal handlers in the main thread, wherever that thread next executes Python code. Compiled code that
 makes arrays executes some on its way back, in a place that cannot take an exception; the compiler does in callbacks
-that swallow it. So both run in a helper thread, where no signal arrives, while the main thread waits (`off_main_thread`).
-Long builds do the same as a whole, so that Ctrl-C stops the waiting at once (`interruptible`). A change that takes
-several steps puts Ctrl-C off until it is complete (`uninterrupted`).
+that swallow it. Both therefore run in a helper thread, where no signal arrives, while the main thread waits
+(`off_main_thread`). Long builds do the same as a whole, so that Ctrl-C stops the waiting at once (`interruptible`). A
+change that takes several steps puts Ctrl-C off until it is complete (`uninterrupted`).
 """
 
 from __future__ import annotations
