@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import numpy as np
 import pytest
@@ -150,3 +151,37 @@ def test_only_this_machine_can_look_unless_told_otherwise(looking):
 def test_an_address_that_is_not_of_this_machine_is_refused_in_a_sentence():
     with pytest.raises(ParameterError, match=r"cannot listen on 192\.0\.2\.1"):
         Page(Session(World.from_mesh(gates(), cache=False)), host="192.0.2.1", port=0)
+
+
+def test_another_site_s_page_is_not_let_in(browser, viewer, looking):
+    """A page of another port of this machine, which a browser takes for another origin of the same site."""
+    page = b"<html><body>another site</body></html>"
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_):
+            pass
+
+    other = HTTPServer(("127.0.0.1", 0), Other)
+    threading.Thread(target=other.serve_forever, daemon=True).start()
+    try:
+        tab = looking.tab.context.new_page()  # with the cookies of whoever looks
+        tab.goto(f"http://127.0.0.1:{other.server_port}/")
+        address = f"ws://127.0.0.1:{viewer.server.get_port()}/?token={viewer.gate.token}"
+        ended = tab.evaluate(
+            """([address, protocol]) => new Promise(done => {
+                const socket = new WebSocket(address, protocol);
+                socket.onopen = () => done("open");
+                socket.onerror = () => done("refused");
+            })""",
+            [address, f"viser-v{viser.__version__}"],
+        )
+        assert ended == "refused"
+        tab.close()
+    finally:
+        other.shutdown()

@@ -1,11 +1,20 @@
 """The command line: ``wayfold demo | build | info | path | view | bench | warmup``.
 
-What a user gave wrongly is answered with one sentence on stderr and exit status 2, never with a traceback.
+What a user gave wrongly is answered with one sentence on stderr and exit status 2, never with a traceback. Ctrl-C ends
+a command with status 130 and leaves every file as it was; a reader that went away (``| head``) ends it with status 1.
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
+from typing import Any
+
+
+class _Interrupted(BaseException):
+    """Ctrl-C, under a name that no library takes for its own."""
 
 
 def main() -> None:
@@ -14,12 +23,48 @@ def main() -> None:
     from wayfold.cli.app import app
     from wayfold.errors import WayfoldError
 
+    _open_streams()
+    with contextlib.suppress(ValueError):  # not in the main thread: then somebody else takes care of signals
+        signal.signal(signal.SIGINT, _interrupt)
     try:
-        app(prog_name="wayfold")
+        try:
+            app(prog_name="wayfold")
+        finally:
+            sys.stdout.flush()
     except WayfoldError as error:
-        print(f"wayfold: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"wayfold: {error}", 2)
+    except BrokenPipeError:
+        _drop_output()
+        sys.exit(1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"wayfold: {where}{error.strerror or error}", file=sys.stderr)
-        sys.exit(2)
+        _drop_output()
+        _end(f"wayfold: {where}{error.strerror or error}", 2)
+    except _Interrupted:
+        _end("wayfold: interrupted; every file is as it was", 130)
+
+
+def _interrupt(*_: Any) -> None:
+    raise _Interrupted
+
+
+def _open_streams() -> None:
+    """Give a command that was started with closed streams some that lead nowhere."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _drop_output() -> None:
+    """Lead what was not written yet nowhere: Python would try again when it ends, and complain."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _end(sentence: str, status: int) -> None:
+    with contextlib.suppress(OSError):
+        print(sentence, file=sys.stderr)
+    sys.exit(status)

@@ -100,6 +100,12 @@ def check_writable(file: Path, endings: Sequence[str]) -> None:
         raise ParameterError(f"the folder of {file} does not exist")
 
 
+def check_other_file(file: Path, source: str) -> None:
+    """Refuse to write over what is being read."""
+    if file.exists() and Path(source).exists() and file.samefile(source):
+        raise ParameterError(f"{file} is what is being read: name another file to write")
+
+
 def parse_weights(text: str | None) -> dict[str, float]:
     """Weights from ``name=number`` parts with commas between them; ``inf`` is an obstacle."""
     weights: dict[str, float] = {}

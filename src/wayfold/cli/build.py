@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from wayfold import formats, load, samples
 from wayfold.agent import Agent, parse_motions
-from wayfold.cli._output import check_writable, parse_weights, print_json, print_picture, progress
+from wayfold.cli._output import check_other_file, check_writable, parse_weights, print_json, print_picture, progress
 from wayfold.cli.info import describe, print_description
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Building, Decomposition, FloorPlan
@@ -113,6 +113,8 @@ def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
         raise ParameterError(f"{out} takes a mesh and no map: leave {asked} out, or name a file that ends in .wayfold")
     if request.picture is not None:
         check_writable(request.picture, _PICTURES)
+    for file in filter(None, (out, request.picture)):
+        check_other_file(file, request.source)
     begin = time.perf_counter()
     if out.suffix.lower() in _MESH_ENDINGS:
         formats.save_mesh(request.mesh, out)

@@ -43,6 +43,8 @@ class Page:
     ----------
     session : Session
     server : viser.ViserServer
+    gate : Gate
+        Who may talk to it: only those who know the token of its `url`, from pages of its own.
     clicks : int
         Clicks on the scene that have come so far, taken or not.
     crowd : Crowd or None
@@ -62,11 +64,16 @@ class Page:
         except ImportError:
             raise MissingDependencyError("the viewer needs viser: pip install '.[view]'") from None
         _check_host(host)
+        from wayfold.view.viewer.gate import Gate
+
         self.session = session
-        with _silence():
+        self.gate = Gate(host)
+        with _silence(), self.gate.guarding():
             self.server = viser.ViserServer(host=host, port=port, label="Wayfold", verbose=False)
+        self.gate.at(self.server.get_port())
         bounds = np.asarray(session.world.bounds, np.float64)
         self.panel = Panel(self.server, _title(session.world), session.maps(), _usual_box(bounds), _heights(bounds))
+        self.gate.controls = self.panel.controls()
         self.scene = Scene(self.server, bounds)
         self.crowd: Crowd | None = None
         self.clicks = 0
@@ -80,8 +87,10 @@ class Page:
 
     @property
     def url(self) -> str:
-        """Where a browser finds it."""
-        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+        """Where a browser on this machine finds it; whoever knows this address may look and click."""
+        host = self.server.get_host()
+        name = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host
+        return f"http://{name}:{self.server.get_port()}/?token={self.gate.token}"
 
     def stop(self) -> None:
         """Close the server; what is being built is given up."""

@@ -6,10 +6,13 @@ from typing import Any
 
 from wayfold.agent import Agent, Motion
 from wayfold.view.viewer.agents import AGENTS, CUSTOM
+from wayfold.view.viewer.gate import Control, all_within, one_of, within, yes_or_no
 from wayfold.view.viewer.session import AUTO, MODES, SEARCHES
 from wayfold.view.viewer.things import Colour
 
 LEVEL, MAP, PATH, TOUCHED = "level", "map", "path", "touched"
+_LARGEST_SIZE = 1000.0  # metres
+_MOST_WALKERS = 20_000
 
 
 class Panel:
@@ -60,7 +63,7 @@ class Panel:
             self.unblock_all = gui.add_button("Unblock all", color="gray")
             self.clear = gui.add_button("Clear start and goal", color="gray")
         with gui.add_folder("Crowd"):
-            self.crowd_size = gui.add_number("agents", 500, min=1, max=20_000, step=1)
+            self.crowd_size = gui.add_number("agents", 500, min=1, max=_MOST_WALKERS, step=1)
             self.send = gui.add_button("Send the crowd to the goal")
             self.crowd = gui.add_markdown("")
         with gui.add_folder("Show"):
@@ -76,6 +79,27 @@ class Panel:
             self.notes = gui.add_markdown("")
         with gui.add_folder("Why", expand_by_default=False):
             self.explanation = gui.add_markdown("")
+
+    def controls(self) -> dict[str, Control]:
+        """What a client may set each control to, by the control's id."""
+        low, high = self.below.min, self.below.max
+        buttons = (self.unblock_all, self.clear, self.send, self.apply)
+        boxes = (*self.shown.values(), *self.motions.values())
+        menus = (self.agent, self.map, self.accelerator, self.search, self.mode, self.colouring)
+        limits: list[tuple[Any, Control]] = [
+            (self.box, all_within(0.1, _LARGEST_SIZE, 3)),
+            (self.lift, within(0.0, _LARGEST_SIZE)),
+            (self.crowd_size, within(1, _MOST_WALKERS, whole=True)),
+            (self.below, within(low, high)),
+            (self.radius, within(0.0, _LARGEST_SIZE)),
+            (self.height, within(0.05, _LARGEST_SIZE)),
+            (self.climb, within(0.0, _LARGEST_SIZE)),
+            (self.slope, within(0.0, 90.0)),
+            *((button, yes_or_no) for button in buttons),
+            *((box, yes_or_no) for box in boxes),
+            *((menu, one_of(lambda menu=menu: menu.options)) for menu in menus),  # type: ignore[misc]
+        ]
+        return {handle._impl.uuid: control for handle, control in limits}
 
     def _add_custom(self, gui: Any) -> None:
         usual = Agent()

@@ -1,0 +1,81 @@
+"""How a command ends when its user, its terminal or its files are not as usual."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+MAP = "type octile\nheight 3\nwidth 5\nmap\n.....\n.TTT.\n.....\n"
+SQUARE = "v 0 0 0\nv 9 0 0\nv 9 9 0\nv 0 9 0\nf 1 2 3\nf 1 3 4\n"
+COMMAND = [sys.executable, "-c", "from wayfold.cli import main; main()"]
+
+
+@pytest.fixture
+def arena(tmp_path):
+    file = tmp_path / "arena.map"
+    file.write_text(MAP)
+    return file
+
+
+@pytest.mark.parametrize("name", ["lev.obj", "./lev.obj", "link.obj"])
+def test_a_command_does_not_write_over_what_it_reads(tmp_path, name):
+    (tmp_path / "lev.obj").write_text(SQUARE)
+    (tmp_path / "link.obj").symlink_to("lev.obj")
+    run = subprocess.run(
+        [*COMMAND, "build", "lev.obj", name], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert run.returncode == 2
+    assert "is what is being read" in run.stderr
+    assert (tmp_path / "lev.obj").read_text() == SQUARE
+
+
+@pytest.mark.parametrize("closed", [[1], [2], [1, 2], [0, 1, 2]])
+def test_closed_streams_are_no_error(arena, closed):
+    script = "import os, sys\n" + "".join(f"os.close({number})\n" for number in closed)
+    script += f"os.execv(sys.executable, {[*COMMAND, 'info', str(arena)]!r})"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0
+    assert run.stderr == ""
+
+
+def test_a_reader_that_went_away_is_no_error_worth_a_traceback(arena):
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        run = subprocess.run(
+            [*COMMAND, "info", str(arena)], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writer)
+    assert run.returncode == 1
+    assert run.stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_a_full_disk_gets_a_sentence(arena):
+    with open("/dev/full", "w") as full:
+        run = subprocess.run(
+            [*COMMAND, "info", str(arena)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert run.returncode == 2
+    assert run.stderr.startswith("wayfold: ")
+    assert "Traceback" not in run.stderr
+
+
+def test_ctrl_c_ends_a_command_with_a_sentence_and_leaves_files_alone(tmp_path):
+    (tmp_path / "out.wayfold").write_text("as it was")
+    # Interrupted from inside as soon as it reads its source, a pipe that is never written to.
+    os.mkfifo(tmp_path / "slow.map")
+    process = subprocess.Popen(
+        [*COMMAND, "build", "slow.map", "out.wayfold"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    with open(tmp_path / "slow.map", "w"):  # opens once the command does
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told == "wayfold: interrupted; every file is as it was\n"
+    assert (tmp_path / "out.wayfold").read_text() == "as it was"
