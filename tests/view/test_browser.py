@@ -170,7 +170,9 @@ def test_another_site_s_page_is_not_let_in(browser, viewer, looking):
     other = HTTPServer(("127.0.0.1", 0), Other)
     threading.Thread(target=other.serve_forever, daemon=True).start()
     try:
-        tab = looking.tab.context.new_page()  # with the cookies of whoever looks
+        context = browser.new_context()
+        context.add_cookies(looking.tab.context.cookies())  # of whoever looks
+        tab = context.new_page()
         tab.goto(f"http://127.0.0.1:{other.server_port}/")
         address = f"ws://127.0.0.1:{viewer.server.get_port()}/?token={viewer.gate.token}"
         ended = tab.evaluate(
@@ -182,6 +184,6 @@ def test_another_site_s_page_is_not_let_in(browser, viewer, looking):
             [address, f"viser-v{viser.__version__}"],
         )
         assert ended == "refused"
-        tab.close()
+        context.close()
     finally:
         other.shutdown()
