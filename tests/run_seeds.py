@@ -24,7 +24,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, help="the first seed, a whole number above 0; drawn by default")
     parser.add_argument("--jobs", type=int, default=2, help="processes of each run")
     parser.add_argument("tests", nargs="*", default=["tests"], help="which tests, as pytest names them; all by default")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # tests may stand before or after the options
     first = options.first or 1 + secrets.randbelow(1_000_000)
     failed = 0
     for seed in range(first, first + options.seeds):
