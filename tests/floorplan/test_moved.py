@@ -78,6 +78,7 @@ def steps(matrix):
 
 @settings(max_examples=25)
 @given(worlds, transforms, st.sampled_from(FULL))
+@example((1421, "lattice"), turned(1.0, 0.1), "hertel-mehlhorn")  # corners that touched come apart tip to tip
 def test_a_plan_moved_turned_mirrored_and_scaled_has_the_same_paths(world, matrix, method):
     scale, ulp = steps(matrix)
     if ulp > 1e-7:  # a tenth of a metre at 1e7 m: the numbers themselves do not hold the plan
@@ -169,6 +170,92 @@ def test_a_wall_of_blocks_that_touch_lets_nobody_through_wherever_it_stands(seed
         for optimal in (False, True):
             assert not cut.path(west, east, optimal=optimal)
             assert cut.path(west, north, optimal=optimal).length == pytest.approx(0.4 * size)
+
+
+def placed(rng, shapes, places):
+    """Convex shapes and points of the unit square, turned by any angle, scaled and moved as far as the numbers hold it.
+
+    Corners of all shapes but the first are off by less than what counts as touching: some come apart, some overlap.
+    """
+    size = float(rng.choice([1e-3, 0.1, 1.0, 30.0, 1e3]))
+    offset = ((0.0, 0.0), (1e7, -1e7), (390000.0, 5.8e6))[rng.integers(3)] if size >= 30 else (0.0, 0.0)
+    angle = rng.uniform(0, 2 * np.pi)
+    turn = size * np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    noise = float(rng.choice([0.0, 1e-12, 2e-11, 2e-10]))
+    moved = []
+    for shape in shapes:
+        corners = shapely.get_coordinates(shape)[:-1]
+        if moved:
+            corners += rng.uniform(-noise, noise, corners.shape)
+        moved.append(shapely.convex_hull(shapely.multipoints(corners @ turn + offset)))
+    return size, moved, np.asarray(places) @ turn + offset
+
+
+def tip_to_tip(rng, gap=0.0):
+    """A row of diamonds, needles and blunt ends across the unit square, each ending where, or `gap` before, the next
+    begins."""
+    levels = np.concatenate([[0.0], np.sort(rng.uniform(0.1, 0.9, int(rng.integers(1, 5)))), [1.0]])
+    aside = rng.uniform(0.45, 0.55, len(levels))
+    shapes = []
+    for (low, high), (left, right) in zip(pairwise(levels), pairwise(aside), strict=True):
+        top = high if high == 1.0 else high - gap
+        half = float(rng.choice([1e-3, 0.01, 0.1, 0.3]))
+        blunt = float(rng.choice([0.0, 0.0, 1e-10, 1e-3]))  # width of the upper end
+        middle, at = (left + right) / 2, (low + top) / 2
+        corners = [(left, low), (middle + half, at), (right + blunt, top), (right - blunt, top), (middle - half, at)]
+        shapes.append(shapely.convex_hull(shapely.multipoints(corners)))
+    return shapes
+
+
+@seeds(40)
+def test_a_row_of_corners_that_touch_lets_nobody_through_wherever_it_stands(seed):
+    rng = np.random.default_rng(seed)
+    size, shapes, points = placed(
+        rng, [shapely.box(0, 0, 1, 1), *tip_to_tip(rng)], [(0.02, 0.5), (0.98, 0.5), (0.02, 0.9)]
+    )
+    plan = FloorPlan(shapes[0], shapes[1:])
+    for method in FULL:
+        cut = plan.decompose(method)
+        for optimal in (False, True):
+            assert not cut.path(points[0], points[1], optimal=optimal)
+            assert cut.path(points[0], points[2], optimal=optimal).length == pytest.approx(0.4 * size)
+
+
+@seeds(25)
+def test_a_row_of_corners_a_millionth_apart_is_passed_wherever_it_stands(seed):
+    rng = np.random.default_rng(seed)
+    shapes = tip_to_tip(rng, 1e-6)
+    size, shapes, points = placed(rng, [shapely.box(0, 0, 1, 1), *shapes], [(0.02, 0.5), (0.98, 0.5)])
+    plan = FloorPlan(shapes[0], shapes[1:])
+    for method in FULL:
+        cut = plan.decompose(method)
+        for optimal in (False, True):
+            path = cut.path(points[0], points[1], optimal=optimal)
+            assert path.found
+            assert path.length >= 0.96 * size * (1 - 1e-6)
+
+
+@seeds(15)
+def test_a_lattice_of_blocks_that_touch_in_their_corners_keeps_its_cells_apart(seed):
+    rng = np.random.default_rng(seed)
+    number = int(rng.integers(2, 7))
+    cells = [(x, y) for x in range(number) for y in range(number)]
+    blocks = [shapely.box(x, y, x + 1, y + 1) for x, y in cells if (x + y) % 2]
+    shapes = [affinity.scale(shape, 1 / number, 1 / number, origin=(0, 0)) for shape in blocks]
+    holes = np.array([(x + 0.5, y + 0.5) for x, y in cells if not (x + y) % 2]) / number
+    _, shapes, points = placed(rng, [shapely.box(0, 0, 1, 1), *shapes], holes)
+    plan = FloorPlan(shapes[0], shapes[1:])
+    assert len(plan.free.geoms) == len(holes)
+    cut = plan.decompose(str(rng.choice(FULL)))
+    assert not any(path.found for path in cut.paths(points[:-1], points[1:], optimal=True))
+
+
+def test_cells_that_touch_in_a_corner_keep_their_exact_borders():
+    free = np.random.default_rng(5).random((40, 40)) < 0.6
+    plan = FloorPlan.from_cells(free)
+    assert plan.area == free.sum()
+    corners = shapely.get_coordinates(plan.free)
+    np.testing.assert_array_equal(corners, np.round(corners))
 
 
 def test_a_real_opening_is_passed_however_narrow_it_is_beside_what_rounding_opens():

@@ -73,30 +73,41 @@ def clean(shape: Any, resolution: float) -> MultiPolygon:
 def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiPolygon:
     """A free space whose passages narrower than `width` are closed: those that rounding opens where obstacles touch.
 
-    Only passages: a narrow end that leads nowhere stays as it is, and so does the tip of a wedge.
+    A passage is narrowest where a corner faces a wall, so that is where it is closed. Eroding the space and growing it
+    again does not tell: where two corners face each other, what grows back from either side meets in between. Corners
+    that touch exactly are closed already and stay as they are, and so does the tip of a wedge.
     """
-    eroded = free.buffer(-0.5 * width, join_style="mitre", mitre_limit=8.0)
-    # Closing a passage splits a part of the space or joins two of its holes.
-    if _rings(eroded) == _rings(free):
+    ends, following, _ = walls(free)
+    corners, edges = shapely.points(ends[:, :2]), shapely.linestrings(ends.reshape(-1, 2, 2))
+    corner, edge = shapely.STRtree(edges).query(corners, predicate="dwithin", distance=width)
+    other = (edge != corner) & (following[edge] != corner)
+    corner, edge = corner[other], edge[other]
+    bridges = shapely.shortest_line(corners[corner], edges[edge])
+    across = shapely.get_coordinates(bridges).reshape(-1, 4)
+    middle = 0.5 * (across[:, :2] + across[:, 2:])
+    shapely.prepare(free)
+    open_ = (across[:, :2] != across[:, 2:]).any(axis=1) & shapely.contains_xy(free, middle)
+    open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
+    if not open_.any():
         return free
-    wide = shapely.set_precision(eroded.buffer(0.5 * width, join_style="mitre", mitre_limit=8.0), resolution)
-    narrow = shapely.get_parts(shapely.difference(free, wide, grid_size=resolution))
-    narrow = narrow[shapely.area(narrow) > 0.0]
-    shapely.prepare(wide)
-    passages = []
-    for slit in narrow[shapely.dwithin(wide, narrow, 2.0 * resolution)].tolist():
-        mouths = shapely.get_parts(shapely.intersection(slit.buffer(4.0 * resolution), wide))
-        if np.count_nonzero(shapely.area(mouths) > resolution * resolution) > 1:
-            passages.append(slit)
-    if not passages:
-        return free
-    return clean(shapely.difference(free, shapely.union_all(passages), grid_size=resolution), resolution)
+    plugs = shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
+    closed = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
+    # What is left of a slit between two places where it was closed.
+    parts = shapely.get_parts(closed)
+    return MultiPolygon(parts[shapely.area(parts) > 0.5 * width * shapely.length(parts)].tolist())
 
 
-def _rings(shape: Any) -> tuple[int, int]:
-    """Numbers of parts and of holes."""
-    parts = shapely.get_parts(shape)
-    return len(parts), int(shapely.get_num_interior_rings(parts).sum())
+def _apart(
+    ends: Floats, following: NDArray[np.int32], corner: NDArray[np.int64], edge: NDArray[np.int64], places: Floats
+) -> Floats:
+    """How far it is along the wall from corners to places on edges, the shorter way round; infinite on other rings."""
+    last = np.flatnonzero(following != np.arange(1, len(following) + 1))
+    ring = np.searchsorted(last, np.arange(len(ends)))
+    length = np.hypot(*(ends[:, 2:] - ends[:, :2]).T)
+    before = np.cumsum(length) - length
+    around = np.bincount(ring, weights=length)[ring[corner]]
+    away = np.abs(before[edge] + np.hypot(*(places - ends[edge, :2]).T) - before[corner])
+    return np.where(ring[corner] == ring[edge], np.minimum(away, around - away), np.inf)
 
 
 def simplified(polygon: Polygon, tolerance: float) -> Polygon:
