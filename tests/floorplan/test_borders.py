@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import naive_floorplan as naive
@@ -58,8 +58,30 @@ def test_a_turned_pinch_point_is_closed_too(method, offset):
             assert cut.path(place((-4, 0.5)), place((-1, 4.5)), optimal=optimal)
 
 
+@settings(max_examples=15)
+@given(worlds, st.sampled_from(FULL))
+@example((5351, "lattice"), "deaccon")
+def test_paths_between_walls_and_rooms_are_the_same_both_ways(world, method):
+    cut = FloorPlan(*make(world)).decompose(method)
+    if not cut.num_regions:
+        return
+    rng = np.random.default_rng(world[0])
+    places = cut.plan.free.boundary.interpolate(rng.uniform(0, 1, 30), normalized=True)
+    walls = shapely.get_coordinates(places)
+    walls = walls[cut.locate(walls) >= 0]
+    goals = cut.centres[rng.integers(0, cut.num_regions, len(walls)), :2]
+    ordinary = cut.paths(walls, goals)
+    there, back = cut.paths(walls, goals, optimal=True), cut.paths(goals, walls, optimal=True)
+    for one, to, fro in zip(ordinary, there, back, strict=True):
+        assert one.found == to.found == fro.found
+        if one:
+            assert to.length == pytest.approx(fro.length, abs=1e-7)
+            assert to.length <= one.length * (1 + 1e-9)
+
+
 @settings(max_examples=25)
 @given(worlds, st.sampled_from(FULL))
+@example((5351, "lattice"), "deaccon")  # a start that rounding puts behind its wall
 def test_paths_from_corners_gateways_and_walls_are_as_long_as_the_visibility_graph_says(world, method):
     boundary, obstacles = make(world)
     cut = FloorPlan(boundary, obstacles).decompose(method)
