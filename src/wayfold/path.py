@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -29,6 +30,12 @@ class Status(Enum):
 
 
 _STATUSES = tuple(Status)
+_WHY = {
+    Status.FOUND: "",
+    Status.UNREACHABLE: "no way leads from the start to the goal",
+    Status.PARTIAL: "the goal was not reached",
+    Status.BUDGET_EXHAUSTED: "the node budget ran out before the goal was reached",
+}
 _EMPTY_NODES = np.empty(0, np.int32)
 _EMPTY_NODES.setflags(write=False)
 
@@ -50,7 +57,9 @@ class Path:
         Seconds by phase, where the planner measures them.
     """
 
-    __slots__ = ("_length", "_lower_bound", "_points", "_smoother", "cost", "expanded", "nodes", "status", "timings")
+    __slots__ = (
+        "_length", "_lower_bound", "_points", "_smoother", "_why", "cost", "expanded", "nodes", "status", "timings",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -63,6 +72,7 @@ class Path:
         timings: dict[str, float] | None = None,
         lower_bound: float | Callable[[], float] | None = None,
         smoother: Callable[[Path], Path] | None = None,
+        why: str | Callable[[], str] = "",
     ) -> None:
         self.status = status
         self.nodes = nodes
@@ -73,6 +83,7 @@ class Path:
         self._points = points
         self._length: float | None = None
         self._smoother = smoother
+        self._why = why
 
     @property
     def found(self) -> bool:
@@ -109,6 +120,17 @@ class Path:
             self._lower_bound = self._lower_bound()
         return self._lower_bound
 
+    @property
+    def why(self) -> str:
+        """Why there is no path, in a sentence without a full stop; empty where there is one.
+
+        Worked out when first asked for, for the world as it was when the path was. Planners of a `World` and
+        navigation meshes tell more than the status.
+        """
+        if callable(self._why):
+            self._why = self._why()
+        return self._why or _WHY[self.status]
+
     def smooth(self) -> Path:
         """A shorter path with fewer corners that is as legal as this one.
 
@@ -128,9 +150,9 @@ class Path:
         return self._smoother(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # For pickles, as a path without its map: points and bound are worked out, the smoother stays behind.
+        # For pickles, as a path without its map: points, bound and reason are worked out, the smoother stays behind.
         bound = self.lower_bound
-        return _path, (self.status, self.points, self.nodes, self.cost, self.expanded, self.timings, bound)
+        return _path, (self.status, self.points, self.nodes, self.cost, self.expanded, self.timings, bound, self.why)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the path seen from above and return the axes.
@@ -168,9 +190,12 @@ def _path(
     expanded: int,
     timings: dict[str, float],
     lower_bound: float | None,
+    why: str,
 ) -> Path:
     """A path out of a pickle."""
-    return Path(status, points, nodes=nodes, cost=cost, expanded=expanded, timings=timings, lower_bound=lower_bound)
+    return Path(
+        status, points, nodes=nodes, cost=cost, expanded=expanded, timings=timings, lower_bound=lower_bound, why=why
+    )
 
 
 class Paths(Sequence[Path]):
@@ -201,6 +226,7 @@ class Paths(Sequence[Path]):
         nodes: NDArray[np.int32],
         points: Callable[[NDArray[np.int32]], NDArray[Any]] | NDArray[Any],
         smoother: Callable[[Path], Path] | None = None,
+        why: Callable[[int], str] | Sequence[str] | None = None,
     ) -> None:
         self.statuses = statuses
         self.costs = costs
@@ -209,10 +235,12 @@ class Paths(Sequence[Path]):
         self.nodes = nodes
         self._points = points
         self._smoother = smoother
+        self._why = why
 
     def __reduce__(self) -> tuple[Any, ...]:
         points = self._points(self.nodes) if callable(self._points) else self._points
-        return Paths, (self.statuses, self.costs, self.expanded, self.offsets, self.nodes, points)
+        whys = [path.why for path in self] if self._why is not None else None
+        return Paths, (self.statuses, self.costs, self.expanded, self.offsets, self.nodes, points, None, whys)
 
     @property
     def found(self) -> NDArray[np.bool_]:
@@ -231,6 +259,9 @@ class Paths(Sequence[Path]):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = range(len(self))[index]
         part = slice(self.offsets[i], self.offsets[i + 1])
+        why: str | Callable[[], str] = ""
+        if self._why is not None and self.statuses[i] == Status.UNREACHABLE.value:
+            why = partial(self._why, i) if callable(self._why) else self._why[i]
         return Path(
             _STATUSES[self.statuses[i]],
             self._points if callable(self._points) else self._points[part],
@@ -238,6 +269,7 @@ class Paths(Sequence[Path]):
             cost=float(self.costs[i]),
             expanded=int(self.expanded[i]),
             smoother=self._smoother,
+            why=why,
         )
 
     def __repr__(self) -> str:

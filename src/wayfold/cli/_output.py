@@ -48,6 +48,7 @@ def print_no_way(path: Route, whose: str = "on this map") -> None:
     """Say in a line why there is no path, if start and goal do not hang together."""
     if path.status is Status.UNREACHABLE:
         print(f"Start and goal are not connected {whose}.")
+        print(f"{path.why[0].upper()}{path.why[1:]}.")
 
 
 def print_picture(file: Path | None) -> None:

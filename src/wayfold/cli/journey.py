@@ -105,7 +105,7 @@ def run(
         "ms": 1e3 * took,
     }
     if json:
-        print_json({**facts, "points": path.points, "explain": planner.explain().splitlines()})
+        print_json({**facts, "why": path.why, "points": path.points, "explain": planner.explain().splitlines()})
     else:
         ends = (place(end).replace(", ", ",") for end in (start, goal))  # as they are given on the command line
         print_facts(f"{file}: {' to '.join(ends)}", facts)

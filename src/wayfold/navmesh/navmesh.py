@@ -27,10 +27,11 @@ from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import Places, Points, Version, points_of
 from wayfold.navmesh.settings import Settings, usual_cell_size
-from wayfold.navmesh.state import State, no_links
+from wayfold.navmesh.state import Rates, State, no_links
 from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.tiles import check_bounds
 from wayfold.navmesh.weighted import Query, cheapest
+from wayfold.navmesh.why import Reasons
 from wayfold.navmesh.zones import Zone, check_zones
 from wayfold.path import Path, Status
 
@@ -314,7 +315,7 @@ class NavMesh(Places):
         starts, goals = state.surround(found, places, rates.closed)
         ends = queries.open_ends(state, starts, goals, rates)
         if ends is None:
-            return Path(Status.UNREACHABLE)
+            return Path(Status.UNREACHABLE, why=partial(self._why, state, rates, found, places))
         first, last = ends
         if first == last and rates.even and not len(state.links.costs):
             path = queries.same_polygon(first, places[0], places[1], rates.lowest)
@@ -330,6 +331,10 @@ class NavMesh(Places):
             if optimal and path.found:
                 path._lower_bound = path.cost
         return queries.placed(state, path)
+
+    def _why(self, state: State, rates: Rates, found: NDArray[np.int32], places: Points) -> str:
+        starts, goals = state.holding(found, places, rates.closed)
+        return Reasons(state, rates, self._agent).tell(starts.tolist(), goals.tolist())
 
     def reachable(self, start: ArrayLike, goal: ArrayLike, *, costs: Mapping[int, float] | None = None) -> bool:
         """Whether there is a path from a start to a goal, without search; links count in their direction only.

@@ -167,6 +167,23 @@ class CellPlanner(Planner):
         labels, owners = self._grid._planner.components(), self._grid._store.owners
         return bool(labels[owners[first >> 4]] == labels[owners[last >> 4]])
 
+    def _islands(self) -> tuple[NDArray[np.float64], str]:
+        at = np.flatnonzero(self._there)
+        return self._sizes(self._labels(self._nodes(at))), "cells"
+
+    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
+        # Numbers of components may have gaps: ranks of those with cells are what `_islands` counts.
+        labels = self._labels(self._nodes(np.flatnonzero(self._there)))
+        first, last = np.searchsorted(np.unique(labels), self._labels(np.array(self._ends(start, goal)))).tolist()
+        return first, last
+
+    def _labels(self, nodes: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(self._grid._planner.components()[self._grid._store.owners[nodes >> 4]])
+
+    @staticmethod
+    def _sizes(labels: NDArray[Any]) -> NDArray[np.float64]:
+        return np.unique(labels, return_counts=True)[1].astype(np.float64)
+
     def _nearest(self, point: Points) -> Points:
         body = self._places.agent
         reach = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))

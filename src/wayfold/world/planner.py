@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check, _text
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.path import Path
+from wayfold.path import Path, Paths, Status
 from wayfold.world.field import Field
 from wayfold.world.locks import ReadersWriter
 from wayfold.world.shapes import Shape
@@ -147,6 +147,44 @@ class Planner(ABC):
         run_chunks(work, len(starts), workers=workers, chunk=16)
         return found
 
+    def _islands(self) -> tuple[Points, str]:
+        """Sizes of the connected parts of the map, and their unit; none where it would take long to tell."""
+        return np.empty(0), ""
+
+    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
+        """Which of them a start and a goal are in; -1 for none."""
+        return -1, -1
+
+    def _reason(self, start: Any, goal: Any) -> Callable[[], str]:
+        """Tells why there is no way, as long as the world stays as it is."""
+        ends, edits = (np.array(start, float), np.array(goal, float)), self.edits
+
+        def tell() -> str:
+            with self._reading():
+                if self.edits != edits:
+                    return "no way led from the start to the goal, but the world has changed since"
+                return self._why(*ends)
+
+        return tell
+
+    def _why(self, start: Points, goal: Points) -> str:
+        a, b = self._island_of(start, goal)
+        sizes, unit = self._islands()
+        if min(a, b) < 0 or a == b:
+            return "no way for this agent leads from the start to the goal"
+        number = np.empty(len(sizes), np.int64)
+        number[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+        one, two = (f"island {number[at] + 1} ({_sized(sizes[at], unit)})" for at in (a, b))
+        return f"start is on {one}, goal on {two}; no way for this agent joins them"
+
+    def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any) -> Sequence[Path]:
+        """The same paths, of which those without a way can tell why."""
+        if not isinstance(paths, Paths):
+            for at, path in enumerate(paths):
+                if path.status is Status.UNREACHABLE and not path._why:
+                    path._why = self._reason(starts[at], goals[at])
+        return paths
+
     def refresh(self) -> None:
         """Finish what edits have put off, so that queries are as fast as after building."""
         return
@@ -167,7 +205,7 @@ class Planner(ABC):
         Returns
         -------
         Path
-            Its status says why there is none. `cost` is metres, times what `set_cost` asks on the way.
+            Its status and `Path.why` say why there is none. `cost` is metres, times what `set_cost` asks on the way.
 
         Raises
         ------
@@ -181,6 +219,7 @@ class Planner(ABC):
             except OffMapError as error:
                 raise self._hinted(error, start, goal) from None
             path.timings = {**path.timings, "total": time.perf_counter() - begin}
+            self._with_reasons([path], [start], [goal])
         return path
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Sequence[Path]:
@@ -201,7 +240,7 @@ class Planner(ABC):
             return []
         first, last = (np.ascontiguousarray(np.broadcast_to(part, (count, 3))) for part in (first, last))
         with self._reading():
-            return self._paths(first, last, workers)
+            return self._with_reasons(self._paths(first, last, workers), first, last)
 
     def plain(self, start: ArrayLike, goal: ArrayLike) -> Path:
         """The same query by A* without the accelerator, for comparisons."""
@@ -209,6 +248,7 @@ class Planner(ABC):
             begin = time.perf_counter()
             path = self._plain(start, goal)
             path.timings = {**path.timings, "total": time.perf_counter() - begin}
+            self._with_reasons([path], [start], [goal])
         return path
 
     def distance(self, start: ArrayLike, goal: ArrayLike) -> float:
@@ -305,6 +345,15 @@ class Planner(ABC):
             f"             {self.map!r}",
         ]
         lines += [f"             {remark}" for remark in notes.remarks]
+        with self._reading():
+            sizes, unit = self._islands()
+        if len(sizes):
+            largest = f"{_sized(sizes.max(), unit)}, {100.0 * sizes.max() / sizes.sum():.3g} % of the ground"
+            lines.append(
+                f"islands      {len(sizes)}, the largest has {largest}"
+                if len(sizes) > 1
+                else f"islands      1, {_sized(sizes[0], unit)}: every place can be reached from every other"
+            )
         if settings:
             lines.append(f"settings     {settings}")
         lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")
@@ -359,6 +408,10 @@ class Planner(ABC):
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _sized(size: float, unit: str) -> str:
+    return f"{size:.1f} {unit}" if unit == "m2" else f"{int(size)} {unit}"
 
 
 def off_map(point: ArrayLike, what: str) -> OffMapError:

@@ -127,6 +127,23 @@ class RoamingPlanner(Planner):
     def _reachable(self, start: Any, goal: Any) -> bool:
         return self._waypoints.joined(start, goal, self.agent.motions)
 
+    def _islands(self) -> tuple[NDArray[np.float64], str]:
+        motions = self.agent.motions
+        labels = self._waypoints.graph.components(motions)[self._waypoints.usable(motions)]
+        return np.unique(labels, return_counts=True)[1].astype(np.float64), "waypoints"
+
+    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
+        waypoints, motions = self._waypoints, self.agent.motions
+        labels = waypoints.graph.components(motions)
+        known = np.unique(labels[waypoints.usable(motions)])
+        ends = [
+            labels[waypoints.closest(waypoints.place(end, motions, name), motions)]
+            for end, name in ((start, "start"), (goal, "goal"))
+        ]
+        # A waypoint without edges is no island.
+        first, last = (int(np.searchsorted(known, end)) if end in known else -1 for end in ends)
+        return first, last
+
     def _nearest(self, point: Points) -> Points:
         try:
             self._waypoints.closest(point, self.agent.motions)

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold.agent import Agent
 from wayfold.errors import EditError, OffMapError
-from wayfold.geometry import Mesh
+from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
 from wayfold.navmesh.places import find, points_of
 from wayfold.navmesh.straight import straightened
+from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.world.field import Field
@@ -56,6 +57,32 @@ class Standing:
         self.costs = costs
         self.rates = self.state.rates(costs)
         self.accelerator = accelerator
+        self.triangles: Callable[[], TriangleIndex] | None = None
+        """Gives the triangles of the world, on which is measured why there is no way."""
+        self.unblocked: Callable[[], NavMesh] | None = None
+        """Makes the navigation mesh without blocks; None where there are none."""
+
+    @cached_property
+    def reasons(self) -> Reasons:
+        """Tells why there is no way."""
+        return Reasons(self.state, self.rates, self.navmesh.agent, self.triangles)
+
+    @cached_property
+    def freed(self) -> Standing | None:
+        """The ground without blocks and with nothing closed; None where nothing is blocked."""
+        return None if self.unblocked is None else Standing(self.unblocked(), {})
+
+    def why(self, start: Points, goal: Points) -> str:
+        """Why there is no way between two points that are on the mesh."""
+        found, places = self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
+        starts, goals = self.state.holding(found, places, self.rates.closed)
+        closed = False
+        if self.freed is not None and len(starts) and len(goals):
+            try:
+                closed = self.freed.ends(start, goal)[0] is not None
+            except OffMapError:
+                closed = False
+        return self.reasons.tell(starts.tolist(), goals.tolist(), closed)
 
     @cached_property
     def graph(self) -> Graph:
@@ -144,9 +171,11 @@ class WalkingPlanner(Planner):
     ) -> None:
         super().__init__(agent, accelerator, notes, lock)
         self._mesh = mesh
+        self._index: TriangleIndex | None = None
         self._kinds = kinds
         self._costs = costs
         self._now = Standing(navmesh, costs, fast)
+        self._now.triangles = self._triangles
 
     @property
     def map(self) -> NavMesh:
@@ -170,7 +199,7 @@ class WalkingPlanner(Planner):
         now = self._now
         ends, places = now.ends(start, goal)
         if ends is None:
-            return Path(Status.UNREACHABLE)
+            return Path(Status.UNREACHABLE, why=partial(now.why, np.array(start, float), np.array(goal, float)))
         first, last = ends
         best = now.navmesh.path(start, goal, costs=now.costs) if exact else None
         if best is not None and now.rates.even:
@@ -200,7 +229,10 @@ class WalkingPlanner(Planner):
         first, last = now.pairs(begin, end)
         nodes = now.many(first, last, workers)
         points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
-        return Paths(nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother)
+        return Paths(
+            nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother,
+            lambda at: now.why(starts[at], goals[at]),
+        )  # fmt: skip
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         return self._now.ends(start, goal)[0] is not None
@@ -249,6 +281,9 @@ class WalkingPlanner(Planner):
         largest = int(np.argmax(np.bincount(labels, weights=areas)))
         return now.navmesh._scattered(now.state, np.where(labels == largest, areas, 0.0), count, seed)
 
+    def _islands(self) -> tuple[NDArray[np.float64], str]:
+        return isles(self._now.state, self._now.rates).sizes, "m2"
+
     def _remark(self) -> str:
         fast = self._now.accelerator
         small = isinstance(fast, Hierarchy) and fast.top_level == 0
@@ -269,12 +304,31 @@ class WalkingPlanner(Planner):
         costs = {**self._costs, **{kind: self._costs.get(own, 1.0) * cost for (own, cost), kind in kinds.items()}}
         navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
         after_edit = Standing(navmesh, costs, None, kinds)
+        after_edit.triangles = self._triangles
+        if after.blocks:
+            after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
         kept = after_edit.state.kept
         if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
             after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
         elif len(after_edit.state.kinds):
             after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
         return after_edit
+
+    def _triangles(self) -> TriangleIndex:
+        """The triangles of the world, sorted when first asked for."""
+        if self._index is None:
+            self._index = TriangleIndex(self._mesh)
+        return self._index
+
+    def _unblocked(self, navmesh: NavMesh, blocks: tuple[Shape, ...]) -> NavMesh:
+        """The mesh where nothing is blocked and no zone has a cost: the tiles with blocks, built again."""
+        low, high = self._mesh.bounds
+        for block in blocks:
+            box = np.array(block.bounds, np.float64)
+            box[:, :2] = np.clip(box[:, :2], low[:2], high[:2])
+            if (box[0, :2] < box[1, :2]).all():
+                navmesh = navmesh.rebuilt(box, self._mesh, kinds=self._kinds)
+        return navmesh
 
     def _commit(self, prepared: Standing) -> None:
         self._now = prepared
@@ -284,6 +338,7 @@ class WalkingPlanner(Planner):
         now = self._now
         if self.edits and len(now.state.kinds):
             fresh = Standing(now.navmesh, now.costs, accelerate(now.graph, self.accelerator_name), now.kinds)
+            fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
             with self._lock.writing():
                 if self._now is now:
                     self._now = fresh
@@ -311,7 +366,10 @@ class WalkingField(Field):
         found, points, offsets, costs = self._ways(starts)
         statuses = np.where(np.isfinite(costs), Status.FOUND.value, Status.UNREACHABLE.value).astype(np.uint8)
         expanded = np.zeros(len(found), np.int64)
-        return Paths(statuses, costs, expanded, offsets, searcher.NO_NODES, points, self._now.smoother)
+        return Paths(
+            statuses, costs, expanded, offsets, searcher.NO_NODES, points, self._now.smoother,
+            lambda at: self._now.why(starts[at], self.goal),
+        )  # fmt: skip
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""

@@ -64,6 +64,15 @@ class Lying:
         labels = connected_components(both, directed=False)[1][: len(triangles)]
         return np.where(free, labels, -1).astype(np.int32)
 
+    @cached_property
+    def sizes(self) -> Points:
+        """Square metres of each component, by their numbers."""
+        a, b, c = np.swapaxes(self.open.vertices[self.open.triangles], 0, 1)
+        areas = 0.5 * np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+        free = self.labels >= 0
+        _, number = np.unique(self.labels[free], return_inverse=True)
+        return np.asarray(np.bincount(number, weights=areas[free]), np.float64)
+
     def path(self, start: Any, goal: Any) -> Path:
         """One query."""
         self.keep()
@@ -129,6 +138,18 @@ class TerrainPlanner(Planner):
         places = now.terrain._open_places(start, goal, float(now.options["radius"]))
         labels = np.where(places < 0, -1, now.labels[places])
         return bool(labels[0] == labels[1] >= 0)
+
+    def _islands(self) -> tuple[Points, str]:
+        # The ground of a disc takes a while to make: told once a query has made it.
+        now = self._now
+        return now.sizes if not now.options["radius"] or "open" in now.__dict__ else np.empty(0), "m2"
+
+    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
+        now = self._now
+        places = now.terrain._open_places(start, goal, float(now.options["radius"]))
+        known = np.unique(now.labels[now.labels >= 0])
+        first, last = (int(np.searchsorted(known, now.labels[at])) if at >= 0 else -1 for at in places.tolist())
+        return first, last
 
     def _nearest(self, point: Points) -> Points:
         reach = 10.0 * max(self.agent.radius, self.agent.height)

@@ -248,7 +248,8 @@ class Session:
         else:
             path, took, touched = plain, plain_took, _touched_by_a_star(planner, plain)
         if not path:
-            self.problem = f"no path: {path.status.name.lower().replace('_', ' ')} for the {self.agent_name}"
+            status = path.status.name.lower().replace("_", " ")
+            self.problem = f"no path: {status} for the {self.agent_name}: {path.why}"
         self.answer = Answer(path, took, plain_took, plain.expanded, touched)
         return self.answer
 
