@@ -31,7 +31,7 @@ def main(picture: str | None = None, file: str | None = None, *, seed: int = 10)
     planner = world.planner(guard)
     print(planner.explain())
     places = [planner.nearest(place) for place in places[:8]]
-    rounds = [planner.path(a, b) for a, b in itertools.pairwise(places) if planner.reachable(a, b)]
+    rounds = [planner.path(a, b, exact=True) for a, b in itertools.pairwise(places) if planner.reachable(a, b)]
     for path in rounds:
         ms = 1e3 * path.timings["total"]
         print(f"a leg of {path.length:.0f} with {len(path.points)} corners, planned in {ms:.2f} ms")
@@ -41,11 +41,11 @@ def main(picture: str | None = None, file: str | None = None, *, seed: int = 10)
     middle = (longest.points[at] + longest.points[at + 1]) / 2
     size = np.array([3 * guard.radius, 3 * guard.radius, guard.height])
     door = world.block(Box(middle - size, middle + size))
-    around = planner.path(longest.points[0], longest.points[-1])
+    around = planner.path(longest.points[0], longest.points[-1], exact=True)
     says = f"around it are {around.length:.0f}" if around else "there is no way around it"
     print(f"a door closes on the leg of {longest.length:.0f}: {says}")
     world.unblock(door)
-    print(f"it opens: {planner.path(longest.points[0], longest.points[-1]).length:.0f} again")
+    print(f"it opens: {planner.path(longest.points[0], longest.points[-1], exact=True).length:.0f} again")
     if picture is not None:
         pictures.save(pictures.draw_path(planner.map, longest), picture)
         print("drawn:", picture)

@@ -15,7 +15,6 @@ import functools
 import os
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
@@ -23,7 +22,9 @@ from typing import Any, ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_TICK = 0.1 if sys.platform == "win32" else -1.0  # seconds; where waiting for a lock cannot be interrupted
+# Seconds between looks for signals. One that comes just before the main thread begins to wait does not end the waiting,
+# and on Windows none does.
+_TICK = 0.1
 
 
 class Stopped(BaseException):

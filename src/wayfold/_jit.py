@@ -24,6 +24,7 @@ import numba
 from numba import types
 from numba.core import event
 from numba.core.registry import CPUDispatcher
+from numba.cpython.unsafe.tuple import tuple_setitem  # noqa: F401 - kernels without arrays of their own use it
 from numba.extending import overload
 
 from wayfold._interrupts import in_main_thread, off_main_thread

@@ -48,7 +48,7 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
     elif path.found and not links:  # several portals to choose from: a string all the same, and a legal one
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
         rings = [ring.tolist() for ring in navmesh.polygons]
-        for p, q in itertools.pairwise(string.points[:, :2].tolist()):
+        for p, q in itertools.pairwise(state.frame.world(string.points)[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
     assert queries.through(state, path.nodes[:0], a, b, rates).status is Status.UNREACHABLE
 

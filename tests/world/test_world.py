@@ -274,8 +274,8 @@ def test_costs_lead_around_and_can_be_taken_back(world):
         before = planner.path(start, goal)
         world.set_cost(swamp, 50.0)
         around = planner.path(start, goal)
-        assert around.cost > before.cost + 1.0
-        assert around.cost < 4 * before.cost
+        assert before.cost < around.cost < 4 * before.cost
+        assert around.length == pytest.approx(around.cost)  # nobody wades through the swamp
         world.set_cost(swamp, 1.0)
         assert planner.path(start, goal).cost == pytest.approx(before.cost)
         assert world.costs == ()

@@ -166,6 +166,8 @@ class RoamingPlanner(Planner):
         return frame.world(np.array(surroundings.positions(frame.local(point))[Motion.VOLUMETRIC]))
 
     def _touched(self, start: Any, goal: Any) -> Points:
+        if not self._search(start, goal, plain=False).expanded:  # straight, without a search
+            return np.empty((0, 3))
         motions = self.agent.motions
         first, last = self._waypoints.place(start, motions, "start"), self._waypoints.place(goal, motions, "goal")
         a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)

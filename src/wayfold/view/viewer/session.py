@@ -361,7 +361,7 @@ class Session:
 def _touched_by_a_star(planner: Planner, path: Path) -> Points:
     """Where the nodes lie that plain A* settles for a path over the graph of a map; none for maps without one."""
     graph = getattr(planner.map, "graph", None)
-    if not isinstance(graph, Graph) or not len(path.nodes):
+    if not isinstance(graph, Graph) or not len(path.nodes) or not path.expanded:
         return np.empty((0, 3))
     motions = 255 if graph.motions is None else int(planner.agent.motions)
     first, last = int(path.nodes[0]), int(path.nodes[-1])
