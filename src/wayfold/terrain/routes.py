@@ -153,7 +153,9 @@ class _Linked:
             ),
         )[0]
         self._pool.give_goals(goals, nodes)
-        return Reach(space._replace(goal_costs=np.full(1, np.inf)), state, goal, place)
+        # No node is joined to a goal; the array of the search is scratch, which the next one overwrites.
+        nowhere = np.full(space.goal_costs.size, np.inf)
+        return Reach(space._replace(goal_costs=nowhere), state, goal, place)
 
     def trail_from(self, reach: Reach, start: Array, place: int) -> tuple[Ints | None, float]:
         """The same as `trail` from what a search from the goal has reached."""
