@@ -168,7 +168,9 @@ def test_the_nodes_that_are_shown_are_those_that_the_search_settled(session):
         two_clicks(session)
         for search in SEARCHES:
             session.choose_search(search)
-            assert len(np.unique(session.answer.touched, axis=0)) == session.answer.path.expanded > 0
+            settled = session.answer.path.expanded
+            assert len(np.unique(session.answer.touched, axis=0)) == settled
+            assert settled > 0 or agent == "bird"  # which flies straight over the wall
         session.choose_search(SEARCHES[0])
 
 

@@ -24,12 +24,15 @@ def main() -> None:
     from wayfold.errors import WayfoldError
 
     _open_streams()
+    before = None
     with contextlib.suppress(ValueError):  # not in the main thread: then somebody else takes care of signals
-        signal.signal(signal.SIGINT, _interrupt)
+        before = signal.signal(signal.SIGINT, _interrupt)
     try:
         try:
             app(prog_name="wayfold")
         finally:
+            if before is not None:
+                signal.signal(signal.SIGINT, before)
             sys.stdout.flush()
     except WayfoldError as error:
         _end(f"wayfold: {error}", 2)
