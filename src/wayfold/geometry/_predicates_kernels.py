@@ -42,6 +42,11 @@ def _exact_orientation(ax, ay, bx, by, cx, cy):
     ady, ady_low = two_sum(ay, -cy)
     bdx, bdx_low = two_sum(bx, -cx)
     bdy, bdy_low = two_sum(by, -cy)
+    if adx_low == 0.0 and ady_low == 0.0 and bdx_low == 0.0 and bdy_low == 0.0:  # soon done, as on a grid
+        left, left_low = two_product(adx, bdy)
+        right, right_low = two_product(ady, bdx)
+        if left == right:
+            return (1 if left_low > right_low else 0) - (1 if left_low < right_low else 0)
     factors = (adx, bdy, adx, bdy_low, adx_low, bdy, adx_low, bdy_low, ady, -bdx, ady, -bdx_low, ady_low, -bdx,
                ady_low, -bdx_low)  # fmt: skip
     # A non-overlapping expansion, from small to large, to which one part after the other is added (Shewchuk, figure 6).
@@ -74,4 +79,6 @@ def orientation(ax, ay, bx, by, cx, cy):
     determinant = left - right
     if abs(determinant) > _ERROR * (abs(left) + abs(right)):
         return 1 if determinant > 0.0 else -1
+    if left == 0.0 and right == 0.0:  # along an axis
+        return 0
     return _exact_orientation(ax, ay, bx, by, cx, cy)

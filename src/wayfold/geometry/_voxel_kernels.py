@@ -17,7 +17,7 @@ _MOST_CORNERS = 8  # a triangle cut by four planes has at most seven
 
 
 @inline
-def _clip(source, count, axis, bound, side, target):
+def clip(source, count, axis, bound, side, target):
     """Cut a convex polygon, keeping where ``side * (coordinate - bound) >= 0``; return its number of corners.
 
     `source` and `target` are (_MOST_CORNERS, 3) float64; only rows below the number of corners count.
@@ -71,14 +71,14 @@ def touched_cells(corners, slack, low, shape, offsets, first, last, counts, code
         write = offsets[number + 1] > place
         x_first, x_last = _cell_range(triangle, 3, 0, slack)
         for x in range(x_first, x_last + 1):
-            in_half = _clip(triangle, 3, 0, x - slack, 1.0, half)
-            in_slab = _clip(half, in_half, 0, x + 1 + slack, -1.0, slab)
+            in_half = clip(triangle, 3, 0, x - slack, 1.0, half)
+            in_slab = clip(half, in_half, 0, x + 1 + slack, -1.0, slab)
             if in_slab == 0:
                 continue
             y_first, y_last = _cell_range(slab, in_slab, 1, slack)
             for y in range(y_first, y_last + 1):
-                in_half = _clip(slab, in_slab, 1, y - slack, 1.0, half)
-                in_column = _clip(half, in_half, 1, y + 1 + slack, -1.0, column)
+                in_half = clip(slab, in_slab, 1, y - slack, 1.0, half)
+                in_column = clip(half, in_half, 1, y + 1 + slack, -1.0, column)
                 if in_column == 0:
                     continue
                 z_first, z_last = _cell_range(column, in_column, 2, slack)

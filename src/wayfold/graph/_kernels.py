@@ -139,6 +139,26 @@ def reached(state, clock, node):
 
 
 @inline
+def offer(state, clock, size, node, parent, total, ahead):
+    """Offer one way to a node, for searches whose steps no space describes: (the heap's new size, whether it is taken).
+
+    `ahead` is a lower bound on what comes after the node. The heap must have room for every node.
+    """
+    if state.stamp[node] > clock:
+        at = state.place[node]
+        if at < 0 or total >= state.cost[node]:
+            return size, False
+    else:
+        at = size
+        size += 1
+        state.stamp[node] = clock + 1
+    state.cost[node] = total
+    state.parent[node] = parent
+    sift_up(state, at, total + ahead, np.int32(node))
+    return size, True
+
+
+@inline
 def relax(space, state, size, clock, node, goal, scale, limit):
     """Offer the way through a settled node to all its successors; return the heap's new size, -1 if it is full."""
     costs, parent, stamp, place, keys = state.cost, state.parent, state.stamp, state.place, state.keys

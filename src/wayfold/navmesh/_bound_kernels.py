@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
-from wayfold.graph._kernels import begin, drop_top, sift_up
+from wayfold.geometry._plane_kernels import point_segment2
+from wayfold.graph._kernels import begin, drop_top, offer
 
 
 class Intervals(NamedTuple):
@@ -32,38 +33,10 @@ class Intervals(NamedTuple):
 
 
 @inline
-def _point_gap(x, y, ax, ay, bx, by):
-    """Squared distance of a point from a segment."""
-    ux, uy = bx - ax, by - ay
-    px, py = x - ax, y - ay
-    square = ux * ux + uy * uy
-    t = min(1.0, max(0.0, (px * ux + py * uy) / square)) if square > 0.0 else 0.0
-    px, py = px - t * ux, py - t * uy
-    return px * px + py * py
-
-
-@inline
 def _gap(ax, ay, bx, by, cx, cy, dx, dy):
     """Distance of two segments that do not cross."""
-    near = min(_point_gap(ax, ay, cx, cy, dx, dy), _point_gap(bx, by, cx, cy, dx, dy))
-    return np.sqrt(min(near, min(_point_gap(cx, cy, ax, ay, bx, by), _point_gap(dx, dy, ax, ay, bx, by))))
-
-
-@inline
-def _offer(state, clock, size, node, parent, total):
-    """Offer a way to a node; returns the heap's new size."""
-    if state.stamp[node] > clock:
-        at = state.place[node]
-        if at < 0 or total >= state.cost[node]:
-            return size
-    else:
-        at = size
-        size += 1
-        state.stamp[node] = clock + 1
-    state.cost[node] = total
-    state.parent[node] = parent
-    sift_up(state, at, total, np.int32(node))
-    return size
+    near = min(point_segment2(ax, ay, cx, cy, dx, dy), point_segment2(bx, by, cx, cy, dx, dy))
+    return np.sqrt(min(near, min(point_segment2(cx, cy, ax, ay, bx, by), point_segment2(dx, dy, ax, ay, bx, by))))
 
 
 @inline
@@ -120,7 +93,7 @@ def _cross(
     for goal in goals:
         if polygon == goal:
             step = _step(rate, low, ax, ay, bx, by, slope, to_x, to_y, to_x, to_y, 0.0, np.inf)
-            size = _offer(state, clock, size, source + 1, node, total + step)
+            size, _ = offer(state, clock, size, source + 1, node, total + step, 0.0)
     for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
         portal = portals.doors[k]
         if portal == own:
@@ -133,12 +106,14 @@ def _cross(
             cx, cy, dx, dy = ends[portal, j, 0], ends[portal, j, 1], ends[portal, j + 1, 0], ends[portal, j + 1, 1]
             step = _step(rate, low, ax, ay, bx, by, slope, cx, cy, dx, dy, intervals.slope[other], most)
             if step < most:
-                size = _offer(state, clock, size, other, node, total + max(0.0, step))
+                size, _ = offer(state, clock, size, other, node, total + max(0.0, step), 0.0)
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
         if prices.rates[prices.kinds[links.targets[link]]] < np.inf:
             x, y = links.starts[link, 0], links.starts[link, 1]
             step = _step(rate, low, ax, ay, bx, by, slope, x, y, x, y, 0.0, np.inf)
-            size = _offer(state, clock, size, source + 2 + link, node, total + max(0.0, step) + links.costs[link])
+            size, _ = offer(
+                state, clock, size, source + 2 + link, node, total + max(0.0, step) + links.costs[link], 0.0
+            )
     return size
 
 
@@ -210,7 +185,7 @@ def tilt(portals, prices, links, intervals, state, starts, x, y, goals, to_x, to
                 if polygon == goal:
                     sx, sy = _slowness(rate, lower, px, py, qx, qy, to_x - fx, to_y - fy)
                     total = state.cost[node] + sx * (to_x - fx) + sy * (to_y - fy)
-                    size = _offer(state, clock, size, source + 1, node, total)
+                    size, _ = offer(state, clock, size, source + 1, node, total, 0.0)
             for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
                 other = portals.doors[k]
                 if other == portal:
@@ -223,14 +198,14 @@ def tilt(portals, prices, links, intervals, state, starts, x, y, goals, to_x, to
                     number = other * cells + j
                     if state.stamp[number] > clock and (total >= state.cost[number] or state.place[number] < 0):
                         continue
-                    size = _offer(state, clock, size, number, node, total)
+                    size, _ = offer(state, clock, size, number, node, total, 0.0)
                     intervals.slope[number] = -0.5 * (sx * (bx - ax) + sy * (by - ay))
             for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
                 if prices.rates[prices.kinds[links.targets[link]]] < np.inf:
                     dx, dy = links.starts[link, 0] - fx, links.starts[link, 1] - fy
                     sx, sy = _slowness(rate, lower, px, py, qx, qy, dx, dy)
                     total = state.cost[node] + sx * dx + sy * dy + links.costs[link]
-                    size = _offer(state, clock, size, source + 2 + link, node, total)
+                    size, _ = offer(state, clock, size, source + 2 + link, node, total, 0.0)
 
 
 @kernel

@@ -151,6 +151,17 @@ def _cell(low, size, count, value):
     return min(count - 1, max(0, int(min(2e9, max(-2e9, np.floor((value - low) / size))))))
 
 
+@inline
+def _around(cells, x, y, reach):
+    """First and last row, first and last column of the cells within `reach` of a point."""
+    return (
+        _cell(cells.y, cells.size, cells.rows, y - reach),
+        _cell(cells.y, cells.size, cells.rows, y + reach),
+        _cell(cells.x, cells.size, cells.columns, x - reach),
+        _cell(cells.x, cells.size, cells.columns, x + reach),
+    )
+
+
 @kernel
 def locate(ground, cells, shut, points, near, tolerance, reach, in_space, first, last, polygons, places):
     """The polygon of each point `first` to `last` - 1, -1 for none, and the place on it.
@@ -163,10 +174,7 @@ def locate(ground, cells, shut, points, near, tolerance, reach, in_space, first,
     for q in range(first, last):
         x, y, z = points[q, 0], points[q, 1], points[q, 2]
         best, nearest = -1, np.inf
-        low_row = _cell(cells.y, cells.size, cells.rows, y - near)
-        high_row = _cell(cells.y, cells.size, cells.rows, y + near)
-        low_column = _cell(cells.x, cells.size, cells.columns, x - near)
-        high_column = _cell(cells.x, cells.size, cells.columns, x + near)
+        low_row, high_row, low_column, high_column = _around(cells, x, y, near)
         for row in range(low_row, high_row + 1):
             for column in range(low_column, high_column + 1):
                 at = row * cells.columns + column
@@ -181,10 +189,7 @@ def locate(ground, cells, shut, points, near, tolerance, reach, in_space, first,
                         places[q, 0], places[q, 1], places[q, 2] = x, y, height
         if (best < 0 or in_space) and tolerance > 0.0:
             nearest = np.inf if best < 0 else nearest * nearest
-            low_row = _cell(cells.y, cells.size, cells.rows, y - tolerance)
-            high_row = _cell(cells.y, cells.size, cells.rows, y + tolerance)
-            low_column = _cell(cells.x, cells.size, cells.columns, x - tolerance)
-            high_column = _cell(cells.x, cells.size, cells.columns, x + tolerance)
+            low_row, high_row, low_column, high_column = _around(cells, x, y, tolerance)
             for row in range(low_row, high_row + 1):
                 for column in range(low_column, high_column + 1):
                     at = row * cells.columns + column
@@ -260,10 +265,7 @@ def surround(ground, plane, cells, closed, kinds, polygons, places, near, pieces
             continue
         x, y = places[q, 0], places[q, 1]
         count = _add_pieces(plane, closed, kinds, polygons[q], x, y, near, pieces[q], 0)
-        low_row = _cell(cells.y, cells.size, cells.rows, y - near)
-        high_row = _cell(cells.y, cells.size, cells.rows, y + near)
-        low_column = _cell(cells.x, cells.size, cells.columns, x - near)
-        high_column = _cell(cells.x, cells.size, cells.columns, x + near)
+        low_row, high_row, low_column, high_column = _around(cells, x, y, near)
         for row in range(low_row, high_row + 1):
             for column in range(low_column, high_column + 1):
                 at = row * cells.columns + column

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
+from wayfold.geometry._predicates_kernels import orientation
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
 from wayfold.navmesh._sight_kernels import (
     FINAL,
@@ -31,7 +32,6 @@ from wayfold.navmesh._sight_kernels import (
     length,
     reach,
     side,
-    turn_of,
 )
 
 POOL_FULL = 5  # the caller gives the search a larger pool and asks again
@@ -191,7 +191,7 @@ def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x,
     if b == root:
         return _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, twin)
     ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
-    if turn_of(ax, ay, bx, by, x, y) > 0:
+    if orientation(ax, ay, bx, by, x, y) > 0:
         return _add(
             plane, pool, used, goals, parent, edge, root, x, y, total, b, bx, by, a, ax, ay, bx, by, ax, ay, _PLAIN
         )

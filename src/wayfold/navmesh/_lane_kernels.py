@@ -11,6 +11,7 @@ small cells without ground do.
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel, kernel_with_memory
+from wayfold.geometry._voxel_kernels import clip
 from wayfold.navmesh._compact_kernels import Open
 from wayfold.navmesh._field_kernels import step_between
 from wayfold.navmesh._tile_kernels import BEYOND, LANE
@@ -137,26 +138,6 @@ def choose_sides(vertices, triangles, chosen, flattest, steep, level):
     return walls, floors
 
 
-@inline
-def _cut(source, count, axis, bound, side, target):
-    """Cut a convex polygon (rows x, y, z), keeping where ``side * (coordinate - bound) >= 0``; return its corners."""
-    kept = 0
-    for k in range(count):
-        other = k + 1 if k + 1 < count else 0
-        here = side * (source[k, axis] - bound)
-        there = side * (source[other, axis] - bound)
-        if here >= 0.0:
-            for d in range(3):
-                target[kept, d] = source[k, d]
-            kept += 1
-        if (here > 0.0 and there < 0.0) or (here < 0.0 and there > 0.0):
-            t = here / (here - there)
-            for d in range(3):
-                target[kept, d] = source[k, d] + t * (source[other, d] - source[k, d])
-            kept += 1
-    return kept
-
-
 @helper
 def _part(vertices, triangles, number, low, high, one, two):
     """The part of a triangle in a box, as `one`; return its number of corners. `two` is scratch."""
@@ -165,8 +146,8 @@ def _part(vertices, triangles, number, low, high, one, two):
             one[k, d] = vertices[triangles[number, k], d]
     count = 3
     for d in range(3):
-        count = _cut(one, count, d, low[d], 1.0, two)
-        count = _cut(two, count, d, high[d], -1.0, one)
+        count = clip(one, count, d, low[d], 1.0, two)
+        count = clip(two, count, d, high[d], -1.0, one)
     return count
 
 

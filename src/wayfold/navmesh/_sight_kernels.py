@@ -3,12 +3,11 @@
 
 import numpy as np
 
-from wayfold._jit import helper, inline
-from wayfold.geometry._predicates_kernels import orientation, two_product, two_sum
+from wayfold._jit import inline
+from wayfold.geometry._predicates_kernels import orientation
 
 # Bits of a search node. Typed, as a plain number would make another signature of everything that it is passed to.
 FINAL, OPEN, LEFT_BEHIND, RIGHT_BEHIND, PASSED = (np.int64(1 << bit) for bit in range(5))
-_ERROR = 3.3306690738754716e-16  # that of `orientation`
 _PARALLEL2 = 1e-24  # squared sine of an angle that a lower bound need not care for
 
 
@@ -22,43 +21,13 @@ def length(x, y):
     return np.sqrt(x * x + y * y)
 
 
-@helper
-def _nearly_straight(ax, ay, bx, by, cx, cy):
-    """`orientation` of points nearly on a line; soon done where their differences are exact, as on a grid."""
-    adx, adx_low = two_sum(ax, -cx)
-    ady, ady_low = two_sum(ay, -cy)
-    bdx, bdx_low = two_sum(bx, -cx)
-    bdy, bdy_low = two_sum(by, -cy)
-    if adx_low == 0.0 and ady_low == 0.0 and bdx_low == 0.0 and bdy_low == 0.0:
-        left, left_low = two_product(adx, bdy)
-        right, right_low = two_product(ady, bdx)
-        if left == right:
-            if left_low == right_low:
-                return 0
-            return 1 if left_low > right_low else -1
-    return orientation(ax, ay, bx, by, cx, cy)
-
-
-@inline
-def turn_of(ax, ay, bx, by, cx, cy):
-    """`orientation`, for points that are often exactly on a line."""
-    left = (ax - cx) * (by - cy)
-    right = (ay - cy) * (bx - cx)
-    determinant = left - right
-    if abs(determinant) > _ERROR * (abs(left) + abs(right)):
-        return 1 if determinant > 0.0 else -1
-    if left == 0.0 and right == 0.0:  # along an axis
-        return 0
-    return _nearly_straight(ax, ay, bx, by, cx, cy)
-
-
 @inline
 def side(x, y, bound_x, bound_y, behind, to_x, to_y):
     """Side of a rim of the view on which a point lies, exactly: 1 left, -1 right, 0 on it.
 
     The rim is the ray from the root (x, y) through its bound, or, with `behind`, away from it.
     """
-    turn = turn_of(x, y, bound_x, bound_y, to_x, to_y)
+    turn = orientation(x, y, bound_x, bound_y, to_x, to_y)
     return -turn if behind else turn
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._chain_kernels import reach, settle
-from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, sift_up
+from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, offer
 from wayfold.navmesh._ground_kernels import height_at
 from wayfold.navmesh._price_kernels import LENIENT, STRICT, price
 
@@ -129,19 +129,10 @@ def _among(polygon, polygons):
 
 @inline
 def _offer(state, clock, size, node, parent, total, ahead, via, polygon):
-    """Offer a way to a node; returns the heap's new size."""
-    if state.stamp[node] > clock:
-        at = state.place[node]
-        if at < 0 or total >= state.cost[node]:
-            return size
-    else:
-        at = size
-        size += 1
-        state.stamp[node] = clock + 1
-    state.cost[node] = total
-    state.parent[node] = parent
-    via[node] = polygon
-    sift_up(state, at, total + ahead, np.int32(node))
+    """Offer a way to a node through a polygon, which `via` remembers; returns the heap's new size."""
+    size, taken = offer(state, clock, size, node, parent, total, ahead)
+    if taken:
+        via[node] = polygon
     return size
 
 

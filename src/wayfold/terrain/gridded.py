@@ -12,10 +12,10 @@ from wayfold.errors import ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.path import Path, Status
-from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels, _route_kernels
+from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels
 from wayfold.terrain.discs import exact_cost
 from wayfold.terrain.ground import Array, Ground, Ints, Pool
-from wayfold.terrain.routes import Reach, flat_points
+from wayfold.terrain.routes import Reach, descend, flat_points
 
 _MOST_CELLS = 100_000_000
 _AROUND = 2  # nodes in each direction that a pinch point may be joined to
@@ -129,7 +129,7 @@ class GridRoutes:
                 False,
             ),
         )  # fmt: skip
-        trail = self._descend(space, state, *links) if status == graph_kernels.FOUND else None
+        trail = descend(space, state, *links, np.inf) if status == graph_kernels.FOUND else None
         self._pool.workspaces.give(state)
         return self._path(ends, trail, settled, begin)
 
@@ -152,7 +152,7 @@ class GridRoutes:
         begin = perf_counter()
         scratch = self.ground.scratch()
         space = reach.space._replace(scratch=scratch)
-        trail = self._descend(space, reach.state, *self._links(start, place, scratch))
+        trail = descend(space, reach.state, *self._links(start, place, scratch), np.inf)
         return self._path(np.stack([start, reach.goal]), trail, 0, begin)
 
     def _space(
@@ -163,22 +163,6 @@ class GridRoutes:
             self.ground.mesh, self.weights, self.samples, self.pinches, *self._steps, self.layout,
             np.ascontiguousarray(ends[::-1]), *source, *links, scratch,
         )  # fmt: skip
-
-    def _descend(
-        self, space: _grid_kernels.GridSpace, state: graph_kernels.SearchState, nodes: Ints, costs: Array
-    ) -> Ints | None:
-        """The cheapest way from the linked nodes to where the search began; the lowest nodes among equal ones."""
-        total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
-        if not np.isfinite(total).any():
-            return None
-        first = int(nodes[total == total.min()].min())
-        capacity = 256
-        while True:
-            out = np.empty(capacity, np.int32)
-            used = _route_kernels.descend(space, state, first, out)
-            if used >= 0:
-                return out[:used].copy()
-            capacity *= 4
 
     def _path(self, ends: Array, trail: Ints | None, settled: int, begin: float) -> Path:
         if trail is None:

@@ -131,7 +131,7 @@ class _Linked:
         )
         found = None
         if status == graph_kernels.FOUND:
-            found = self._descend(space, state, nodes, costs, direct)
+            found = descend(space, state, nodes, costs, direct)
         if watch is not None:
             watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, count))).astype(np.int32))
         self._pool.workspaces.give(state)
@@ -161,25 +161,29 @@ class _Linked:
         """The same as `trail` from what a search from the goal has reached."""
         nodes, costs = self._links(start, place)
         direct = self._direct(np.stack([start, reach.goal]), np.array([place, reach.place], np.int32))
-        found = self._descend(reach.space, reach.state, nodes, costs, direct)
+        found = descend(reach.space, reach.state, nodes, costs, direct)
         if found is None:
             return None, np.inf
         return found, _ends_cost(found, nodes, costs, reach.space.start_nodes, reach.space.start_costs)
 
-    def _descend(self, space: Any, state: Any, nodes: Ints, costs: Array, direct: float) -> Ints | None:
-        """The cheapest way from the linked nodes to where the search began; the lowest nodes among equal ones."""
-        total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
-        best = total.min() if len(total) else np.inf
-        if direct <= best:
-            return searcher.NO_NODES if np.isfinite(direct) else None
-        first = int(nodes[total == best].min())
-        capacity = 256
-        while True:
-            out = np.empty(capacity, np.int32)
-            used = _route_kernels.descend(space, state, first, out)
-            if used >= 0:
-                return out[:used].copy()
-            capacity *= 4
+
+def descend(space: Any, state: Any, nodes: Ints, costs: Array, direct: float) -> Ints | None:
+    """The cheapest way from the linked nodes to where the search began; the lowest nodes among equal ones.
+
+    No nodes where the straight way costs no more (`direct`, infinite for none); None where there is no way.
+    """
+    total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
+    best = total.min() if len(total) else np.inf
+    if direct <= best:
+        return searcher.NO_NODES if np.isfinite(direct) else None
+    first = int(nodes[total == best].min())
+    capacity = 256
+    while True:
+        out = np.empty(capacity, np.int32)
+        used = _route_kernels.descend(space, state, first, out)
+        if used >= 0:
+            return out[:used].copy()
+        capacity *= 4
 
 
 def _ends_cost(trail: Ints, nodes: Ints, costs: Array, last: Ints, last_costs: Array) -> float:

@@ -115,6 +115,24 @@ def _welded(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return first, weld.ravel()
 
 
+def _folds(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Sharp edges that two triangles share: the two, the vertices at the ends, and how the second triangle leans.
+
+    The last is above 0 where it lies before the first one (an inner edge) and below 0 where it lies behind it.
+    """
+    normals = mesh.normals
+    first, weld = _welded(mesh)
+    ends = np.sort(weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends, owner = ends[order], order // 3
+    twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
+    one, other = owner[twin], owner[twin + 1]
+    sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
+    one, other, twin = one[sharp], other[sharp], twin[sharp]
+    centre = mesh.vertices[mesh.triangles].mean(axis=1)
+    return one, other, first[ends[twin]], ((centre[other] - centre[one]) * normals[one]).sum(axis=1)
+
+
 def crease_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> NDArray[np.float64]:
     """Points in the inner edges between two walls, or a wall and a ceiling, where one climbs from one to the other.
 
@@ -133,18 +151,10 @@ def crease_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> N
     (k, 3) float64, by edge
     """
     normals = mesh.normals
-    first, weld = _welded(mesh)
-    ends = np.sort(weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    ends, owner = ends[order], order // 3
-    twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
-    one, other = owner[twin], owner[twin + 1]
-    centre = mesh.vertices[mesh.triangles].mean(axis=1)
-    inner = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) > 0.0
-    sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
-    kept = inner & sharp & (normals[one, 2] < cosine) & (normals[other, 2] < cosine)
-    one, other, ends = one[kept], other[kept], ends[twin[kept]]
-    a, b = (mesh.vertices[first[ends[:, k]]] for k in (0, 1))
+    one, other, ends, bend = _folds(mesh)
+    kept = (bend > 0.0) & (normals[one, 2] < cosine) & (normals[other, 2] < cosine)
+    one, other, ends = one[kept], other[kept], ends[kept]
+    a, b = (mesh.vertices[ends[:, k]] for k in (0, 1))
     counts = np.maximum(1, np.round(np.linalg.norm(b - a, axis=1) / spacing).astype(np.int64))
     edge = np.repeat(np.arange(len(counts)), counts)
     share = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / counts[edge]
@@ -173,21 +183,13 @@ class Ridges(NamedTuple):
 def ridges_of(mesh: Mesh, cosine: float) -> Ridges:
     """The outer edges of walls; surfaces that face up more than `cosine` are floors."""
     normals = mesh.normals
-    first, weld = _welded(mesh)
-    ends = np.sort(weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    ends, owner = ends[order], order // 3
-    twin = np.flatnonzero((ends[1:] == ends[:-1]).all(axis=1))
-    one, other = owner[twin], owner[twin + 1]
-    centre = mesh.vertices[mesh.triangles].mean(axis=1)
-    outer = ((centre[other] - centre[one]) * normals[one]).sum(axis=1) < 0.0
-    sharp = (normals[one] * normals[other]).sum(axis=1) < _SHARP
+    one, other, ends, bend = _folds(mesh)
     steep = np.abs(normals[:, 2]) < cosine
-    kept = outer & sharp & (steep[one] | steep[other])
+    kept = (bend < 0.0) & (steep[one] | steep[other])
     # The wall first, then the other wall, the floor or the ceiling.
     wall = np.where(steep[one], one, other)[kept]
     top = np.where(steep[one], other, one)[kept]
-    a, b = (mesh.vertices[first[ends[twin[kept], k]]] for k in (0, 1))
+    a, b = (mesh.vertices[ends[kept, k]] for k in (0, 1))
     away = normals[wall] + _LOWER * normals[top]
     away /= np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
     return Ridges(a, b, wall, top, away)
