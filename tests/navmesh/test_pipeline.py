@@ -38,7 +38,8 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
     frame = frame_of(mesh, settings)
     chosen = np.arange(len(mesh), dtype=np.int32)
     field = pipeline.heightfield(triangles_of(mesh), chosen, frame, voxels)
-    space = pipeline.walkable_space(field, frame, voxels)
+    space, firm, distance = pipeline.open_ground(field, frame, voxels)
+    _compact_kernels.erode(space.kind, firm, distance, voxels.radius)
     region, columns = pipeline.regions(space, frame, 0, settings)
     rims = pipeline.contours(space, region, columns, frame, voxels.height, settings)
     return frame, field, space, region, columns, rims

@@ -15,6 +15,7 @@ import shapely
 from numpy.typing import NDArray
 
 from wayfold import _check
+from wayfold._interrupts import interruptible
 from wayfold.agent import Agent
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _build, _sections, _transitions
@@ -138,6 +139,7 @@ class Building:
         self.transitions = tuple(transitions)
 
     @classmethod
+    @interruptible
     def from_mesh(
         cls, mesh: Mesh, *, agent: Agent | None = None, heights: Sequence[float] | None = None, thickness: float = 0.0
     ) -> Building:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wayfold import _check
+from wayfold._interrupts import uninterrupted
 from wayfold.grid._editor import Editor, check_cells
 from wayfold.grid._links import octile
 from wayfold.grid._planner import Planner
@@ -17,6 +18,7 @@ class Editing:
     _editor: Editor
     _planner: Planner
 
+    @uninterrupted()
     def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
         """Add cells; edges, regions and abstract edges follow.
 
@@ -34,6 +36,7 @@ class Editing:
         kinds = np.array([_check.whole(kind, "kind", low=0, high=254)], np.uint8)
         self._editor.edit(check_cells(cells), True, kinds)
 
+    @uninterrupted()
     def remove(self, cells: ArrayLike) -> None:
         """Remove cells; edges, regions and abstract edges follow.
 
@@ -44,6 +47,7 @@ class Editing:
         """
         self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
 
+    @uninterrupted()
     def add_effect(self, cells: ArrayLike) -> None:
         """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
 
@@ -54,6 +58,7 @@ class Editing:
         """
         self._editor.change_effects(check_cells(cells), 1)
 
+    @uninterrupted()
     def remove_effect(self, cells: ArrayLike) -> None:
         """Take one area effect off cells.
 
@@ -64,6 +69,7 @@ class Editing:
         """
         self._editor.change_effects(check_cells(cells), -1)
 
+    @uninterrupted()
     def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
         """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
 
@@ -84,6 +90,7 @@ class Editing:
         price = least + levels if cost is None else _check.number(cost, "cost", low=least, high=_check.LARGEST_COST)
         self._planner.links.add(first, second, price, bool(both_ways))
 
+    @uninterrupted()
     def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
         """Remove the link between two cells, whichever way it leads."""
         ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")]).astype(np.int64)

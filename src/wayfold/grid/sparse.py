@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _archive, _check
+from wayfold._interrupts import interruptible
 from wayfold.agent import Agent
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats import load_map
@@ -154,6 +155,7 @@ class SparseGrid(Editing):
         return cls.from_cells(_sources.heightmap_cells(z, passable, level), sector_size, **options)
 
     @classmethod
+    @interruptible
     def from_mesh(
         cls,
         mesh: Mesh,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._interrupts import interruptible
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
@@ -70,6 +71,7 @@ class Hierarchy:
             self._queries[exact] = self._over(parts, exact)
 
     @classmethod
+    @interruptible
     def build(
         cls,
         graph_or_navmesh: Any,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _archive, _check
+from wayfold._interrupts import interruptible
 from wayfold._threads import run_chunks
 from wayfold.agent import Agent
 from wayfold.errors import EditError, FormatError, ParameterError, WayfoldError
@@ -64,6 +65,7 @@ class NavMesh(Places):
     # --- making one ------------------------------------------------------------------------------------------------
 
     @classmethod
+    @interruptible
     def build(
         cls,
         mesh: Mesh,

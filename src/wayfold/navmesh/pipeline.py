@@ -1,7 +1,8 @@
 """The voxel pipeline of paper 002, section III.A, for one tile: five steps, each a function of its own.
 
 1. `heightfield`: triangles become solid spans;
-2. `walkable_space`: filters leave the ground that the agent can stand on, eroded by its radius;
+2. `open_ground`: filters leave the ground that the agent can stand on, which is then eroded by its radius, but for the
+   lanes that `find_lanes` finds;
 3. `regions`: the watershed transform;
 4. `contours`: rims, simplified;
 5. `polygons`: convex polygons with their neighbours, and the surfaces that give heights between their corners.
@@ -94,15 +95,6 @@ def open_ground(
     if len(zones.kinds):
         _zone_kernels.mark(space, frame, agent.height, zones, False)
     return space, firm, distance
-
-
-def walkable_space(
-    field: _field_kernels.Field, frame: Frame, agent: AgentVoxels, zones: Zones = NO_ZONES
-) -> _compact_kernels.Open:
-    """Step 2: what is left of the open ground after erosion by the radius."""
-    space, firm, distance = open_ground(field, frame, agent, zones)
-    _compact_kernels.erode(space.kind, firm, distance, agent.radius)
-    return space
 
 
 class Lanes(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._interrupts import interruptible
 from wayfold.agent import Motion, check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
@@ -69,6 +70,7 @@ class SubregionGraph:
         self._live: Live | None = None
 
     @classmethod
+    @interruptible
     def build(
         cls,
         waypoints: WaypointGraph | Graph,

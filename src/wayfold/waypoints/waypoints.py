@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._interrupts import interruptible
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
@@ -102,6 +103,7 @@ class WaypointGraph:
         self._editable = False
 
     @classmethod
+    @interruptible
     def build(
         cls,
         mesh: Mesh,

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,19 +31,6 @@ class Zones:
     """Each once, however often it is blocked."""
     costs: tuple[tuple[Shape, float], ...] = ()
     """In the order in which they were set; where they overlap the later one counts."""
-
-    @cached_property
-    def _boxes(self) -> Points:
-        """(b, 2, 3) boxes around the blocks."""
-        return np.array([block.bounds for block in self.blocks]).reshape(-1, 2, 3)
-
-    def blocks_near(self, points: NDArray[Any], reach: float) -> tuple[Shape, ...]:
-        """The blocks whose boxes come within a distance of the box around points (k, 3)."""
-        if not self.blocks:
-            return ()
-        low, high = points.min(axis=0) - reach, points.max(axis=0) + reach
-        near = ((self._boxes[:, 0] <= high) & (self._boxes[:, 1] >= low)).all(axis=1)
-        return tuple(self.blocks[at] for at in np.flatnonzero(near))
 
 
 @dataclass

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._interrupts import uninterrupted
 from wayfold.agent import Agent
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
@@ -346,7 +347,7 @@ class World:
         """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
         planners = list(self._planners.values())
         prepared = [planner._prepare(self._zones, after, shape) for planner in planners]
-        with self._lock.writing():
+        with uninterrupted(), self._lock.writing():
             for planner, change in zip(planners, prepared, strict=True):
                 planner._commit(change)
                 planner.edits += 1
