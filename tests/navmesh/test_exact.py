@@ -317,3 +317,48 @@ def test_an_edge_no_longer_than_some_last_digits_hides_nothing_of_its_polygon(mo
         navmesh = NavMesh.from_polygons(turned(vertices, angle) + move, [[0, 1, 2, 3, 4, 5]])
         assert (navmesh.locate(turned(inside, angle) + move) == 0).all()
         assert (navmesh.locate(turned([(1.001, 0.5), (0.5, 1.001), (1.001, 1.001)], angle) + move) == -1).all()
+
+
+def check_along_a_wall(seed):
+    """A corridor along a straight wall with vertices on it, up to a corner, and round it: from the wall and to it.
+
+    Points of the wall are computed, so they lie on either side of it by a last digit; so does the end of a link.
+    """
+    rng = np.random.default_rng(seed)
+    cuts = [0.0, *np.sort(rng.uniform(0.5, 9.5, rng.integers(1, 6))), 10.0, 11.0]
+    corners = [(x, y) for x in cuts for y in (0.0, 1.0)]
+    last = len(corners)
+    polygons = [[k, k + 2, k + 3, k + 1] for k in range(0, last - 2, 2)] + [[last, last + 1, last - 2, last - 4]]
+    island = [last + 2, last + 3, last + 4]
+    corners += [(10.0, -4.0), (11.0, -4.0), (-3.0, 0.0), (-2.0, 0.0), (-2.0, 1.0)]
+    size, angle = 10 ** rng.uniform(-3, 3), rng.choice([0.0, rng.uniform(0, 7)])
+    shift = rng.choice([0.0, 1.0, 1e4, 3e6]) * rng.uniform(-1, 1, 2)
+
+    def place(points):
+        return size * turned(points, angle) + shift
+
+    vertices = place(corners)
+    navmesh = NavMesh.from_polygons(vertices, polygons)
+    linked = NavMesh.from_polygons(vertices, [*polygons, island])
+    reach = np.spacing(abs(vertices).max()) * 8
+    for _ in range(4):
+        k, part = rng.integers(len(cuts) - 2), rng.choice([1 / 3, 1.0, rng.random()])
+        on_wall = vertices[2 * k] + part * (vertices[2 * k + 2] - vertices[2 * k])
+        x = cuts[k] + part * (cuts[k + 1] - cuts[k])
+        below = 10 + rng.choice([0.0, rng.random()]), -4 * rng.random()
+        truth = size * (10 - x + math.hypot(below[0] - 10, below[1]))
+        for a, b in ((on_wall, place(below)), (place(below), on_wall)):
+            assert navmesh.path(a, b).cost == pytest.approx(truth, rel=1e-11, abs=reach)
+        linked.add_link(vertices[island[1]], on_wall, cost=0.0)
+        assert linked.path(vertices[island[0]], place(below)).cost <= size + truth + 1e-10 * size + 2 * reach
+
+
+@seeds(25)
+def test_a_wall_is_followed_from_points_that_rounding_puts_behind_it(seed):
+    check_along_a_wall(seed)
+
+
+@pytest.mark.long
+@seeds(400)
+def test_many_walls_are_followed_from_points_that_rounding_puts_behind_them(seed):
+    check_along_a_wall(seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import shapely
 from numpy.typing import NDArray
 
 from wayfold._threads import run_chunks
@@ -198,27 +197,7 @@ def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_
     while part < 1.0:
         known = mesh.locate(point)
         if known >= 0 and there[known]:
-            return _on_its_side(cut, known, point)
+            return point
         point = place.local + part * away
-        part *= 4.0
-    return point
-
-
-def _on_its_side(cut: Decomposition, region: int, point: Point) -> Point:
-    """A local point that rounding put behind a wall of its region, moved a hair into it.
-
-    From behind a straight wall the next corner on that wall hides the one after it, and ways do not turn there.
-    """
-    ring = cut.topology.rings[region]
-    if len(ring) < 3:
-        return point
-    polygon = shapely.Polygon(cut.topology.vertices[ring])
-    away = cut.frame.local(cut.centres[region]) - point
-    part = cut.frame.rounding / max(float(np.hypot(away[0], away[1])), cut.frame.rounding)
-    hair = point
-    for _ in range(8):
-        if shapely.intersects_xy(polygon, hair[0], hair[1]):
-            return hair
-        hair = point + min(part, 1.0) * away
         part *= 4.0
     return point

@@ -37,6 +37,7 @@ from wayfold.navmesh._sight_kernels import (
 POOL_FULL = 5  # the caller gives the search a larger pool and asks again
 
 _SAME = 1e-11  # `SAME_LENGTH` of the package
+_HAIR = 2.0**-50  # of the way to the middle of a piece, at first
 _NONE, _PLAIN = np.int64(-1), np.int64(0)
 # How a vertex is turned at: to the left, to the right, or all of the piece is seen.
 _LEFT, _RIGHT, _AROUND = np.int64(0), np.int64(1), np.int64(2)
@@ -205,12 +206,44 @@ def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x,
     return used
 
 
+@helper
+def _into(plane, polygon, x, y):
+    """A point that is in a piece but for rounding, moved a hair so that it is, exactly.
+
+    From behind a straight wall the next vertex on that wall hides the one after it, where a path may have to turn.
+    """
+    first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
+    middle_x, middle_y = 0.0, 0.0
+    for edge in range(first, last):
+        corner = plane.corners[edge]
+        middle_x += plane.vertices[corner, 0] / (last - first)
+        middle_y += plane.vertices[corner, 1] / (last - first)
+    part, to_x, to_y = _HAIR, x, y
+    while part < 1.0:
+        inside = True
+        a = plane.corners[last - 1]
+        for edge in range(first, last):
+            b = plane.corners[edge]
+            if orientation(
+                plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1], to_x, to_y
+            ) < 0:  # fmt: skip
+                inside = False
+                break
+            a = b
+        if inside:
+            return to_x, to_y
+        to_x, to_y = x + part * (middle_x - x), y + part * (middle_y - y)
+        part *= 4.0
+    return x, y
+
+
 @inline
 def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root, x, y, total):
     """Search nodes for what a point of a piece sees that is no corner to turn at: the start, a link's end.
 
     A point on a border is in several pieces, `places`: they are all begun with, so none leads to another one.
     """
+    x, y = _into(plane, polygon, x, y)
     if _is_goal(goals, polygon):
         if used == pool.parent.size:
             return -1

@@ -15,7 +15,7 @@ from wayfold._jit import helper, inline
 
 _FRONT = 1024  # polygons that can meet in one point
 _WIDER = 64.0  # times the rounding that is allowed for, where a leg is lost between two polygons
-STRICT = 1  # tries: a walk that must be legal to the last digit
+STRICT = 1  # tries: a walk that must be legal to the last digit, and end in the polygon that it should
 LENIENT = 3  # tries: a path that is known to be legal
 
 
@@ -178,7 +178,8 @@ def price(ground, kinds, rates, points, first, last, slack, tries, front):
             if front.polygon[at] == last:
                 return front.cost[at]
             best = min(best, front.cost[at])
-        if best < np.inf:
+        # Beyond a pinch point the walker is in the right place, but not where the way goes on.
+        if best < np.inf and tries > STRICT:
             return best
         slack *= _WIDER
     return np.inf

@@ -21,6 +21,7 @@ from wayfold.navmesh._price_kernels import LENIENT, STRICT, price
 ALONG = -1  # instead of a polygon: the step leads along a portal
 
 _GAIN = 1e-9  # relative: a straight walk may be dearer by this much than one with more corners
+_SAME_SHARE = 1e-3  # points of a portal nearer to each other than this are one: the optimum around them is the same
 
 
 class Region(NamedTuple):
@@ -190,8 +191,12 @@ def _pin(ground, twins, portals, region, crossings, polygon, x, y, aside):
             continue
         best, nearest = -1, np.inf
         for node in range(first + 1, first + points - 1):
-            if abs(crossings.share[node] - share) < nearest and crossings.share[node] < 2.0:
-                best, nearest = node, abs(crossings.share[node] - share)
+            known = crossings.share[node]
+            if known >= 2.0 and abs(known - 2.0 - share) < _SAME_SHARE:
+                best = -1  # there is one: others stay where they are
+                break
+            if abs(known - share) < nearest and known < 2.0:
+                best, nearest = node, abs(known - share)
         if best >= 0:
             crossings.share[best] = 2.0 + share
 

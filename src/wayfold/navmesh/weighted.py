@@ -45,7 +45,7 @@ def _shares(finer: int) -> NDArray[np.float64]:
     return np.concatenate([[0.0], half, 1.0 - half[-2::-1], [1.0]])
 
 
-_SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8))
+_SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8, 12, 16))
 
 
 class Query(NamedTuple):
