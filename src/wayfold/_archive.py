@@ -31,7 +31,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-VERSION = 1
+VERSION = 2
 """Version of the archive format that is written, and the only one that is read."""
 
 File = str | os.PathLike[str]
@@ -269,7 +269,9 @@ def _read(file: File, handle: IO[bytes], mapped: NDArray[np.uint8], kind: str | 
         manifest = json.loads(archive.read(_MANIFEST))  # zipfile checks its checksum
     version, found = manifest["version"], manifest["kind"]
     if type(version) is not int or version != VERSION:
-        raise VersionError(f"archive version {version!r} is not one that is read here ({VERSION})", file)
+        raise VersionError(
+            f"archive version {version!r} is not one that is read here ({VERSION}): build it again", file
+        )
     if not isinstance(found, str) or not isinstance(manifest["meta"], dict):
         raise FormatError("the manifest's kind must be a string and its meta an object", file)
     stamp = manifest.get("stamp", "")

@@ -1,25 +1,35 @@
 """What a saved object holds, said once: `save` writes by it, `load` checks by it, the documentation shows it.
 
-A checksum says that a file is as it was written, not that who wrote it told the truth. Kernels do not check what they
-read, so everything that they rely on is checked here, where it enters: names, dtypes, shapes that belong together,
-every index within what it refers to, every offset rising, every number finite and within its limits.
+A checksum says that a file is as it was written, not that whoever wrote it told the truth. Kernels do not check what
+they read, so everything that they rely on is checked here, where it enters: names, dtypes, shapes that belong together,
+every index within what it refers to, every offset rising, every number finite and within its limits. What no table can
+say (an order that is a permutation, edges that stand in both rows) are functions that a schema lists as its `checks`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._archive import Archive, File, read_archive, write_archive
-from wayfold.errors import FormatError, WayfoldError
+from wayfold._archive import File, read_archive, write_archive
+from wayfold.errors import FormatError, ParameterError, WayfoldError
 
 Size = int | str
-"""A length: a number, a name that stands for the same number in the whole schema, or ``"name + 1"``."""
+"""A length: a number, a name that stands for the same number in the whole schema, or ``"name + 1"``. A name that begins
+with a dot is each array's own."""
+
+
+class Parts(NamedTuple):
+    """What an object is made of: all that a file, a pickle or a copy of it needs."""
+
+    arrays: dict[str, NDArray[Any]]
+    meta: dict[str, Any]
+    """What JSON holds."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,8 @@ class Array:
         The name of a size: values are whole numbers from `low` (0, or -1 for "none") to that size - 1.
     rises : str
         The name of a size: values are offsets, from 0 to exactly that size, never falling.
+    least_rise : int
+        By how much offsets rise at least.
     optional : bool
         Whether it may be missing.
     """
@@ -53,6 +65,7 @@ class Array:
     finite: bool = True
     refers: str = ""
     rises: str = ""
+    least_rise: int = 0
     optional: bool = False
 
 
@@ -70,6 +83,12 @@ class Value:
         Limits of a number, both included; a number is always finite.
     among : tuple
         What it must be one of, where that is not empty.
+    fields : dict of str to Value
+        Of a dict: its entries, no others.
+    each : Value
+        Of a list: its items.
+    length : int
+        Of a list: how many, any number by default.
     optional : bool
         Whether it may be missing.
     """
@@ -79,6 +98,9 @@ class Value:
     low: float = -math.inf
     high: float = math.inf
     among: tuple[Any, ...] = ()
+    fields: Mapping[str, Value] = field(default_factory=dict)
+    each: Value | None = None
+    length: int | None = None
     optional: bool = False
 
 
@@ -91,64 +113,39 @@ class Schema:
     kind : str
         The archive's kind.
     arrays : dict of str to Array
-        By name. A name that ends in ``*`` stands for any number of arrays whose names begin so; each of them has
-        sizes of its own, except those that other arrays fix.
+        By name. A name that ends in ``*`` stands for any number of arrays whose names begin so.
     values : dict of str to Value
         By name; other entries of `meta` are refused.
-    rule : callable, optional
-        Called with the archive once everything else is right; raises a `ValueError` with a sentence.
+    least : dict of str to int
+        Sizes that must not be smaller than a number.
+    checks : tuple of functions
+        Each is called with the parts once everything else is right, and raises a `ValueError` with a sentence. The
+        documentation shows the first line of its docstring.
     """
 
     kind: str
     arrays: Mapping[str, Array]
     values: Mapping[str, Value] = field(default_factory=dict)
-    rule: Callable[[Archive], None] | None = None
+    least: Mapping[str, int] = field(default_factory=dict)
+    checks: tuple[Callable[[Parts], None], ...] = ()
 
-    def write(
-        self, file: File, arrays: Mapping[str, NDArray[Any] | None], meta: Mapping[str, Any] | None = None
-    ) -> None:
-        """Write a file; arrays that are None are left out."""
-        given = {name: array for name, array in arrays.items() if array is not None}
-        self._check(Archive(self.kind, dict(meta or {}), given, ""))
-        write_archive(file, self.kind, given, meta)
-
-    def read(self, file: File) -> Archive:
-        """Read a file and check everything in it.
-
-        Raises
-        ------
-        FormatError
-            With a sentence about the first thing that is not as it should be.
-        """
-        archive = read_archive(file, self.kind)
-        try:
-            self._check(archive)
-        except ValueError as error:
-            raise FormatError(str(error), file) from None
-        return archive
-
-    def _check(self, archive: Archive) -> None:
-        for name, value in self.values.items():
-            if name in archive.meta:
-                _check_value(name, archive.meta[name], value)
-            elif not value.optional:
-                raise ValueError(f"there is no {name!r} in its meta")
-        unknown = sorted(archive.meta.keys() - self.values.keys())
-        if unknown:
-            raise ValueError(f"a {self.kind} has no {unknown[0]!r} in its meta")
+    def check(self, parts: Parts) -> None:
+        """Raise a `ValueError` with a sentence about the first thing that is not as it should be."""
+        _check_fields("its meta", parts.meta, self.values)
+        for name, entry in self.arrays.items():
+            if not name.endswith("*") and not entry.optional and name not in parts.arrays:
+                raise ValueError(f"there is no array {name!r}")
+        found = [(name, self._entry(name), array) for name, array in sorted(parts.arrays.items())]
         sizes: dict[str, int] = {}
-        missing = [
-            n for n, a in self.arrays.items() if not n.endswith("*") and n not in archive.arrays and not a.optional
-        ]
-        if missing:
-            raise ValueError(f"there is no array {missing[0]!r}")
-        found = [(name, self._entry(name), array) for name, array in sorted(archive.arrays.items())]
         for name, entry, array in found:
             _check_form(name, entry, array, sizes)
+        for size, least in self.least.items():
+            if sizes.get(size, 0) < least:
+                raise ValueError(f"there must be at least {least} of {size}, not {sizes.get(size, 0)}")
         for name, entry, array in found:
             _check_numbers(name, entry, array, sizes)
-        if self.rule is not None:
-            self.rule(archive)
+        for relation in self.checks:
+            relation(parts)
 
     def _entry(self, name: str) -> Array:
         if name in self.arrays:
@@ -156,65 +153,161 @@ class Schema:
         for pattern, entry in self.arrays.items():
             if pattern.endswith("*") and name.startswith(pattern[:-1]):
                 return entry
-        raise ValueError(f"a {self.kind} has no array {name!r}")
+        raise ValueError(f"there is an array {name!r}, which a {self.kind} does not have")
 
     def table(self) -> str:
-        """The schema as a Markdown table."""
-        rows = ["| name | dtype | shape | what |", "|---|---|---|---|"]
+        """The schema in Markdown: a table, and what is checked beside."""
+        rows = ["| name | type | shape | what |", "|---|---|---|---|"]
         for name, array in self.arrays.items():
-            shape = f"({', '.join(map(str, array.shape))}{',' if len(array.shape) == 1 else ''})"
+            shape = f"({', '.join(map(str, array.shape))}{',' if len(array.shape) == 1 else ''})".replace(".", "")
             told = [array.what, _limits(array), "may be missing" if array.optional else ""]
-            rows.append(
-                f"| `{name}` | {array.dtype.replace('|', ' or ')} | {shape} | {'; '.join(filter(None, told))} |"
-            )
-        for name, value in self.values.items():
+            dtype = array.dtype.replace("|", " or ").replace("U", "text")
+            rows.append(f"| `{name}` | {dtype} | {shape} | {'; '.join(filter(None, told))} |")
+        for name, value in _flattened(self.values):
             kinds = value.kind if isinstance(value.kind, tuple) else (value.kind,)
             kind = " or ".join("null" if k is type(None) else k.__name__ for k in kinds)
-            told = [value.what, "may be missing" if value.optional else ""]
+            told = [value.what, _value_limits(value), "may be missing" if value.optional else ""]
             rows.append(f"| `{name}` (meta) | {kind} | | {'; '.join(filter(None, told))} |")
-        return "\n".join(rows)
+        lines = [str(check.__doc__).splitlines()[0] for check in self.checks]
+        return "\n".join([*rows, *(["", "And:", ""] if lines else []), *(f"- {line}" for line in lines)])
 
 
-def loaded(make: Callable[[], Any], file: File) -> Any:
-    """What `make` makes of a checked file; what it still finds wrong is a `FormatError`."""
-    try:
-        return make()
-    except FormatError:
-        raise
-    except (WayfoldError, ValueError) as error:
-        raise FormatError(str(error), file) from None
+class Savable:
+    """Objects that can be written to `.wayfold` files.
+
+    A class says what its files hold (`_SCHEMA`), takes an object apart (`_to_parts`) and puts it together again
+    (`_from_parts`).
+    """
+
+    _SCHEMA: ClassVar[Schema]
+
+    def _to_parts(self) -> Parts:
+        """Arrays and meta that are the whole object; the same for equal objects, and nothing that was not computed."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_parts(cls, parts: Parts) -> Self:
+        """The object of parts that the schema has passed; raises a `ValueError` where they still do not fit."""
+        raise NotImplementedError
+
+    @classmethod
+    def _restored(cls, parts: Parts) -> Self:
+        """The object of parts from anywhere, checked.
+
+        Raises
+        ------
+        FormatError
+            With a sentence about the first thing that is not as it should be.
+        """
+        try:
+            for array in parts.arrays.values():
+                if not array.flags.writeable:  # Numba would compile every kernel once more for read-only arrays
+                    array.setflags(write=True)
+            cls._SCHEMA.check(parts)
+            return cls._from_parts(parts)
+        except FormatError:
+            raise
+        except (WayfoldError, ValueError) as error:
+            raise FormatError(f"not a whole {cls._SCHEMA.kind}: {error}") from None
+
+    def save(self, file: File) -> None:
+        """Write it to a `.wayfold` file; `wayfold.load` reads it.
+
+        The file is complete or as it was before, and the same object gives the same bytes.
+        """
+        parts = self._to_parts()
+        try:
+            self._SCHEMA.check(parts)
+        except ValueError as error:
+            raise ParameterError(f"this {self._SCHEMA.kind} cannot be saved: {error}") from None
+        write_archive(file, self._SCHEMA.kind, parts.arrays, parts.meta)
+
+    @classmethod
+    def load(cls, file: File) -> Self:
+        """Read what `save` wrote, and check everything in it; large arrays stay on disk until they are touched.
+
+        Raises
+        ------
+        FormatError
+            Whatever is wrong with the file.
+        """
+        archive = read_archive(file, cls._SCHEMA.kind)
+        try:
+            return cls._restored(Parts(archive.arrays, archive.meta))
+        except FormatError as error:
+            raise FormatError(error.message, file) from None
+
+
+def _flattened(values: Mapping[str, Value], before: str = "") -> Iterator[tuple[str, Value]]:
+    """Every entry of meta, those of dicts and of lists of dicts under their names."""
+    for name, value in values.items():
+        yield before + name, value
+        yield from _flattened(value.fields, f"{before}{name}.")
+        if value.each is not None:
+            yield from _flattened(value.each.fields, f"{before}{name}[].")
 
 
 def _limits(array: Array) -> str:
     if array.rises:
-        return f"offsets from 0 to {array.rises}, never falling"
+        step = f"rising by at least {array.least_rise}" if array.least_rise else "never falling"
+        return f"offsets from 0 to {array.rises}, {step}"
     if array.refers:
         return f"{'-1 or ' if array.low == -1 else ''}0 to {array.refers} - 1"
-    low, high = array.low, array.high
+    return _between(array.low, array.high, "" if array.finite else "infinite")
+
+
+def _value_limits(value: Value) -> str:
+    if value.among:
+        return "one of " + ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in value.among)
+    inner = value.each or value
+    return _between(inner.low, inner.high, "")
+
+
+def _between(low: float, high: float, other: str) -> str:
     if math.isinf(low) and math.isinf(high):
-        return "" if array.finite or array.dtype[0] not in "f" else "may be infinite"
-    if math.isinf(high):
-        return f"at least {low:g}" + ("" if array.finite else ", or infinite")
-    return f"{low:g} to {high:g}"
+        return f"may be {other}" if other else ""
+    told = f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+    return f"{told}, or {other}" if other else told
+
+
+def _check_fields(where: str, given: Mapping[str, Any], wanted: Mapping[str, Value]) -> None:
+    for name, value in wanted.items():
+        if name in given:
+            _check_value(name, given[name], value)
+        elif not value.optional:
+            raise ValueError(f"there is no {name!r} in {where}")
+    for name in given:
+        if name not in wanted:
+            raise ValueError(f"there is a {str(name)[:40]!r} in {where}, which does not belong there")
 
 
 def _check_value(name: str, value: Any, entry: Value) -> None:
     kinds = entry.kind if isinstance(entry.kind, tuple) else (entry.kind,)
-    right = any(type(value) is kind or (kind is float and type(value) is int) for kind in kinds)
-    if not right:
-        raise ValueError(f"its {name!r} is of the wrong kind")
-    if entry.among and value not in entry.among:
+    plain = next((one for one in (bool, int, float, str) if isinstance(value, one)), type(value))
+    if not any(plain is kind or (kind is float and plain is int) for kind in kinds):
+        raise ValueError(f"its {name!r} is of the wrong kind, {plain.__name__}")
+    if entry.among and value not in entry.among and not (int in kinds and plain is int):
         raise ValueError(f"its {name!r} is not one that is known")
+    if plain is float and not math.isfinite(value):
+        raise ValueError(f"its {name!r} is not finite")
     # Whole numbers of any size are JSON; those beyond an int64 are no setting of anything.
-    if type(value) in (int, float) and not (abs(value) < 2**63 and entry.low <= value <= entry.high):
+    if plain in (int, float) and not (entry.low <= value <= entry.high and (plain is float or abs(value) < 2**63)):
         raise ValueError(f"its {name!r} must be from {entry.low:g} to {entry.high:g}")
+    if plain is dict:
+        _check_fields(f"its {name!r}", value, entry.fields)
+    if plain is list:
+        if entry.length is not None and len(value) != entry.length:
+            raise ValueError(f"its {name!r} must have {entry.length} entries, not {len(value)}")
+        if entry.each is not None:
+            for at, item in enumerate(value):
+                _check_value(f"{name}[{at}]", item, entry.each)
 
 
 def _check_form(name: str, entry: Array, array: NDArray[Any], sizes: dict[str, int]) -> None:
     """Refuse another dtype or shape; the first array that has a named size says what it is."""
-    allowed = [np.dtype(one) for one in entry.dtype.split("|")] if "U" not in entry.dtype else None
+    allowed = [np.dtype(one) for one in entry.dtype.split("|")] if entry.dtype != "U" else None
     right = array.dtype.kind == "U" if allowed is None else array.dtype in allowed
-    if not right:
+    if not right or not array.flags.c_contiguous:
         raise ValueError(f"array {name!r} is of dtype {array.dtype}, not {entry.dtype.replace('|', ' or ')}")
     fits = array.ndim == len(entry.shape)
     for length, wanted in zip(array.shape, entry.shape, strict=False):
@@ -223,7 +316,6 @@ def _check_form(name: str, entry: Array, array: NDArray[Any], sizes: dict[str, i
             continue
         base, _, more = wanted.partition(" + ")
         length -= int(more or 0)
-        # In a row of arrays of one pattern each has its own; a dot before a name says so.
         fits &= length >= 0 and (base.startswith(".") or length == sizes.setdefault(base, length))
     if not fits:
         raise ValueError(f"array {name!r} is of shape {array.shape}, which does not fit the others")
@@ -234,26 +326,25 @@ def _check_numbers(name: str, entry: Array, array: NDArray[Any], sizes: Mapping[
     if array.dtype.kind in "bU" or (not array.size and not entry.rises):
         return
     if entry.rises:
-        end = sizes.get(entry.rises, -1)
-        flat = array.reshape(-1)
-        if not flat.size or flat[0] != 0 or flat[-1] != end or (flat[1:] < flat[:-1]).any():
+        end = sizes.get(entry.rises, 0)
+        columns = array.reshape(len(array), -1)
+        low = columns[:-1] + entry.least_rise if entry.least_rise else columns[:-1]
+        if not array.size or columns[0].any() or (columns[-1] != end).any() or (columns[1:] < low).any():
             raise ValueError(f"array {name!r} must rise from 0 to {end}")
         return
-    low, high = array.min(), array.max()
-    if array.dtype.kind == "f" and not (low == low and high == high):
+    least, most = array.min(), array.max()
+    if array.dtype.kind == "f" and not (least == least and most == most):
         raise ValueError(f"array {name!r} holds values that are no numbers")
     if entry.refers:
-        most = sizes.get(entry.refers, 0) - 1
-        least = max(entry.low, -1.0) if entry.low == -1 else 0
-        if low < least or high > most:
-            raise ValueError(
-                f"array {name!r} refers to {entry.refers} {int(low if low < least else high)} of {most + 1}"
-            )
+        last = sizes.get(entry.refers, 0) - 1
+        if least < (-1 if entry.low == -1 else 0) or most > last:
+            raise ValueError(f"array {name!r} refers to {least if least < 0 else most} of {last + 1} {entry.refers}")
         return
-    if entry.finite and array.dtype.kind == "f" and not (math.isfinite(low) and math.isfinite(high)):
+    if array.dtype.kind == "f" and math.isinf(most) and not entry.finite and least >= entry.low:
+        # What is not infinite has limits too.
+        most = array[np.isfinite(array)].max(initial=least if math.isfinite(least) else entry.low)
+    if array.dtype.kind == "f" and not (math.isfinite(least) and math.isfinite(most)) and entry.finite:
         raise ValueError(f"array {name!r} holds values that are not finite")
-    beyond = high > entry.high and not (math.isinf(high) and not entry.finite)
-    if low < entry.low or beyond:
-        raise ValueError(
-            f"array {name!r} holds {low if low < entry.low else high:g}, outside {entry.low:g} to {entry.high:g}"
-        )
+    if least < entry.low or most > entry.high:
+        wrong = least if least < entry.low else most
+        raise ValueError(f"array {name!r} holds {wrong:g}, outside {entry.low:g} to {entry.high:g}")

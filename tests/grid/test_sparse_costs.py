@@ -10,6 +10,7 @@ import pytest
 from tests import naive_grid
 from tests.draws import seeds
 from wayfold import SparseGrid
+from wayfold._archive import read_archive, write_archive
 from wayfold.errors import FormatError, ParameterError
 
 pytestmark = pytest.mark.kernels
@@ -166,8 +167,10 @@ def test_costs_of_links_are_checked_where_they_enter(tmp_path):
         with pytest.raises(ParameterError, match="cost must be"):
             grid.add_link((0, 0), (9, 0), cost=cost)
     grid.add_link((0, 0), (9, 0), cost=12)
-    for cost in (-12.0, math.nan, 1e39):
-        grid._planner.links.costs[:] = cost
-        grid.save(tmp_path / "grid.wayfold")
+    grid.save(tmp_path / "grid.wayfold")
+    saved = read_archive(tmp_path / "grid.wayfold")
+    for cost in (-12.0, math.nan, 1e39, 8.9):
+        saved.arrays["link_costs"][:] = cost
+        write_archive(tmp_path / "forged.wayfold", saved.kind, saved.arrays, saved.meta)
         with pytest.raises(FormatError, match="link"):
-            SparseGrid.load(tmp_path / "grid.wayfold")
+            SparseGrid.load(tmp_path / "forged.wayfold")

@@ -320,7 +320,7 @@ def test_a_waypoint_graph_that_has_changed_since_is_not_attached(tmp_path):
         assert loaded.attach(same).path(0, 4, exact=True).cost == 20
 
 
-def test_a_file_that_did_not_note_the_edges_is_not_attached(tmp_path):
+def test_a_file_with_another_fingerprint_is_not_attached(tmp_path):
     from wayfold import _archive
 
     subregions = SubregionGraph.build(lattice(), regions=(2, 2, 1))
@@ -328,7 +328,7 @@ def test_a_file_that_did_not_note_the_edges_is_not_attached(tmp_path):
     archive = _archive.read_archive(tmp_path / "s.wayfold")
     old = {**archive.meta, "waypoints": "0123abcd"}
     _archive.write_archive(tmp_path / "old.wayfold", archive.kind, dict(archive.arrays), old)
-    with pytest.raises(ParameterError, match="earlier version"):
+    with pytest.raises(ParameterError, match="another waypoint graph"):
         wayfold.load(tmp_path / "old.wayfold").attach(subregions.waypoints)
 
 
@@ -343,8 +343,9 @@ def test_a_damaged_file_is_refused(tmp_path):
     with pytest.raises(FormatError, match="label"):
         wayfold.load(tmp_path / "bad.wayfold")
     pairs = {**archive.arrays, "pairs": np.array([[0, 9]], np.uint16), "lengths": np.ones((1, 3), np.float32)}
+    pairs["counts"] = np.ones(1, np.uint32)
     _archive.write_archive(tmp_path / "bad.wayfold", archive.kind, pairs, archive.meta)
-    with pytest.raises(FormatError, match="connection"):
+    with pytest.raises(FormatError, match="'pairs' refers to 9 of 4 subregions"):
         wayfold.load(tmp_path / "bad.wayfold")
     lengths = {**archive.arrays, "lengths": -archive.arrays["lengths"]}
     _archive.write_archive(tmp_path / "bad.wayfold", archive.kind, lengths, archive.meta)

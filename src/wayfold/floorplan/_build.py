@@ -1,30 +1,25 @@
-"""What `Decomposition` is made of: levels cut into rings, measures of them, bins, common corners, files."""
+"""What `Decomposition` is made of: levels cut into rings, measures of them, bins, common corners."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold import _archive
-from wayfold.errors import FormatError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
 from wayfold.floorplan._polygons import FreeSpace
 from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
 from wayfold.floorplan.plan import FloorPlan
 from wayfold.geometry.frame import Frame
-
-if TYPE_CHECKING:
-    from wayfold.floorplan.decomposition import Decomposition
 
 Floats = NDArray[np.float64]
 _OPTIONS = {
@@ -173,77 +168,3 @@ def cells(corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: N
     _locate_kernels.bin_boxes(boxes, frame, shape, bins.copy(), items, True)
     neighbours = np.ascontiguousarray(both[:, 1])
     return _locate_kernels.Cells(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
-
-
-def save(cut: Decomposition, file: str | os.PathLike[str]) -> None:
-    """Write a decomposition: its rings, its plans as WKB, and what joins its levels."""
-    mouths = [passage.mouth for passage in cut.passages if passage.mouth is not None]
-    arrays: dict[str, NDArray[Any]] = {
-        "corners": cut.local_corners,
-        "offsets": cut.offsets,
-        "levels": cut.region_levels,
-        "heights": cut.heights,
-        "mouths": np.concatenate([np.empty((0, 4)), *mouths]),
-    }
-    levels = []
-    for number, level in enumerate(cut.levels):
-        levels.append({"height": level.plan.height, "is_floor": level.is_floor})
-        shapes = [level.plan.boundary, *level.plan.obstacles]
-        texts = [shapely.to_wkb(shape) for shape in shapes]
-        arrays[f"plan{number}/sizes"] = np.array([len(text) for text in texts], np.int64)
-        arrays[f"plan{number}/wkb"] = np.frombuffer(b"".join(texts), np.uint8)
-        arrays[f"plan{number}/ground"] = level.ground
-    passages = [
-        {"floor": floor, "transition": transition, "mouth": None if mouth is None else len(mouth)}
-        for floor, transition, mouth in cut.passages
-    ]
-    meta = {
-        "method": cut.method,
-        "options": cut.options,
-        "levels": levels,
-        "passages": passages,
-        "slack": cut.slack,
-        "origin": cut.frame.origin[:2],
-        "updated": cut.updated,
-    }
-    _archive.write_archive(file, "decomposition", arrays, meta)
-
-
-def load(file: str | os.PathLike[str]) -> dict[str, Any]:
-    """The arguments of a `Decomposition` that `save` wrote."""
-    archive = _archive.read_archive(file, "decomposition")
-    arrays, meta = archive.arrays, archive.meta
-    try:
-        offsets, owners = arrays["offsets"], arrays["levels"]
-        x, y = meta.get("origin", (0.0, 0.0))  # files from before there were frames
-        plans = []
-        rings = np.split(arrays["corners"], offsets[1:-1]) if len(offsets) > 1 else []
-        for number, about in enumerate(meta["levels"]):
-            sizes = arrays[f"plan{number}/sizes"]
-            texts = np.split(arrays[f"plan{number}/wkb"], np.cumsum(sizes)[:-1])
-            shapes = [shapely.from_wkb(text.tobytes()) for text in texts]
-            plans.append(FloorPlan(shapes[0], shapes[1:], height=about["height"]))
-        frame = Frame((float(x), float(y), 0.0), frame_of(plans).extent)
-        levels = []
-        for number, (about, plan) in enumerate(zip(meta["levels"], plans, strict=True)):
-            mine = np.flatnonzero(owners == number)
-            heights, ground = arrays["heights"][mine], arrays[f"plan{number}/ground"]
-            parts = [rings[k] for k in mine]
-            levels.append(Level(plan, frame, parts, heights, bool(about["is_floor"]), ground))
-        passages, at = [], 0
-        for about in meta["passages"]:
-            count = about["mouth"] or 0
-            mouth = None if about["mouth"] is None else arrays["mouths"][at : at + count]
-            passages.append(Passage(int(about["floor"]), int(about["transition"]), mouth))
-            at += count
-        return {
-            "levels": levels,
-            "frame": frame,
-            "method": str(meta["method"]),
-            "options": dict(meta["options"]),
-            "passages": passages,
-            "slack": float(meta["slack"]),
-            "updated": bool(meta.get("updated", True)),
-        }
-    except (KeyError, IndexError, ValueError, TypeError) as error:
-        raise FormatError(f"the archive does not hold a whole decomposition: {error}", file) from None

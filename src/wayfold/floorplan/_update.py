@@ -79,9 +79,9 @@ def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
     fresh = type(cut)(levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True)
     known = cut.__dict__.get("information")
-    cut.__dict__.clear()
-    cut.__dict__.update(fresh.__dict__)
     if known is not None:
-        cut.information.attach(known.points, known.names)
+        fresh.information.attach(known.points, known.names)
+    fresh._edit = cut._edit
+    cut.__dict__ = fresh.__dict__  # all at once: queries that run see the old one
     first = sum(len(level.rings) for level in levels[:number]) + len(kept)
     return list(range(first, first + len(rings)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import threading
 from collections import deque
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import shapely
@@ -14,8 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from wayfold import _check
+from wayfold._locks import at_one_moment, derived
+from wayfold._schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.floorplan import _build, _gateways, _locate_kernels, _mesh, _routes
+from wayfold.floorplan import _build, _files, _gateways, _locate_kernels, _mesh, _routes
 from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from wayfold.navmesh import NavMesh
 
 
-class Decomposition:
+class Decomposition(Savable):
     """Free space cut into convex regions; build one with `FloorPlan.decompose` or `Building.decompose`.
 
     Parameters
@@ -59,7 +60,8 @@ class Decomposition:
 
     Notes
     -----
-    Any number of threads may query a decomposition at once, but not while it is being updated.
+    Any number of threads may query a decomposition, also while another one adds or removes obstacles: a query sees it
+    as it was before or as it is after.
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Decomposition:
         self.region_levels = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.rings) for level in levels])
         self.heights: NDArray[np.float64] = np.concatenate([np.empty(0), *(level.heights for level in levels)])
         self._marks: deque[_locate_kernels.Marks] = deque()
+        self._edit = threading.Lock()
 
     @classmethod
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
@@ -107,7 +110,7 @@ class Decomposition:
         """Number of regions."""
         return len(self.offsets) - 1
 
-    @cached_property
+    @derived
     def regions(self) -> list[Polygon]:
         """The regions as shapely polygons, counter-clockwise."""
         return [Polygon(self.corners[a:b]) for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
@@ -127,7 +130,7 @@ class Decomposition:
         """How far borders of neighbours may lie apart, metres; more after updates, which round the touched regions."""
         return self.rounding / (4.0 if self.updated else 16.0)
 
-    @cached_property
+    @derived
     def topology(self) -> _mesh.Topology:
         """What the regions share."""
         return _mesh.topology(self)
@@ -140,12 +143,12 @@ class Decomposition:
         """
         return self.topology.gateways
 
-    @cached_property
+    @derived
     def coverage(self) -> float:
         """Share of the free space that lies in regions, from exact polygon areas."""
         return _build.coverage(self.levels)
 
-    @cached_property
+    @derived
     def overlap(self) -> float:
         """Area that lies in more than one region of a level, as a share of the free space."""
         return _build.overlap(self.levels)
@@ -163,14 +166,14 @@ class Decomposition:
             [_build.width(self.local_corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
         )
 
-    @cached_property
+    @derived
     def centres(self) -> NDArray[np.float64]:
         """Centre of mass of each region, (r, 3)."""
         rings = np.split(self.local_corners, self.offsets[1:-1]) if self.num_regions else []
         points = shapely.get_coordinates([shapely.centroid(Polygon(ring)) for ring in rings]).reshape(-1, 2)
         return np.column_stack([self.frame.world(points), self.heights])
 
-    @cached_property
+    @derived
     def gateway_heights(self) -> NDArray[np.float64]:
         """Height of each gateway, (g,): the floor where stairs begin or end, halfway between its regions elsewhere."""
         pairs = self.gateways.pairs
@@ -178,18 +181,18 @@ class Decomposition:
         weights = np.where(is_floor.any(axis=1, keepdims=True), is_floor, True)
         return np.asarray((self.heights[pairs] * weights).sum(axis=1) / weights.sum(axis=1))
 
-    @cached_property
+    @derived
     def is_mouth(self) -> NDArray[np.bool_]:
         """Whether each gateway leads from one level to another, (g,)."""
         levels = self.region_levels[self.gateways.pairs]
         return np.asarray(levels[:, 0] != levels[:, 1])
 
-    @cached_property
+    @derived
     def vertex_heights(self) -> NDArray[np.float64]:
         """Height of the ground at each vertex of `topology`, (n,)."""
         return _mesh.heights(self)
 
-    @cached_property
+    @derived
     def graph(self) -> Graph:
         """The navigation graph of the paper: nodes are region centres, then gateway midpoints.
 
@@ -206,17 +209,18 @@ class Decomposition:
         edges = np.concatenate([np.column_stack([pairs[:, 0], doors]), np.column_stack([doors, pairs[:, 1]])])
         return Graph.from_edges(points, edges)
 
-    @cached_property
+    @derived
     def workspaces(self) -> Workspaces:
         """Scratch memory of searches over the navigation graph."""
         return Workspaces(self.graph.num_nodes)
 
+    @at_one_moment
     def neighbours(self, region: int) -> NDArray[np.int32]:
         """Regions that share a gateway with a region."""
         number = self._region(region)
         return self.cells.neighbours[self.cells.beside[number] : self.cells.beside[number + 1]]
 
-    @cached_property
+    @derived
     def cells(self) -> _locate_kernels.Cells:
         """The regions as the kernels see them."""
         cells: _locate_kernels.Cells = _build.cells(
@@ -224,7 +228,7 @@ class Decomposition:
         )
         return cells
 
-    @cached_property
+    @derived
     def information(self) -> Information:
         """Objects in regions, what is visible from where, and the nearest objects."""
         from wayfold.floorplan.information import Information
@@ -233,6 +237,7 @@ class Decomposition:
 
     # --- where -----------------------------------------------------------------------------------------------------
 
+    @at_one_moment
     def locate(self, points: ArrayLike, last: ArrayLike | int | None = None) -> Any:
         """The region that each point lies in, -1 for those that are in none.
 
@@ -267,6 +272,7 @@ class Decomposition:
             self._marks.append(marks)
         return int(found[0]) if single else found
 
+    @at_one_moment
     def collides(self, points: ArrayLike, radius: float = 0.0, last: ArrayLike | int | None = None) -> Any:
         """Whether a point or disc is in collision with the world: not wholly in the free space.
 
@@ -301,12 +307,13 @@ class Decomposition:
 
     # --- paths -----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @derived
     def nodes(self) -> NDArray[np.float64]:
         """Where the nodes of `graph` stand relative to `frame`, (n, 3)."""
         doors = 0.5 * (self.gateways.local[:, :2] + self.gateways.local[:, 2:])
         return np.concatenate([self.frame.local(self.centres), np.column_stack([doors, self.gateway_heights])])
 
+    @at_one_moment
     def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
         """A path between two points of the free space.
 
@@ -335,6 +342,7 @@ class Decomposition:
         a, b = self._place(start, "start"), self._place(goal, "goal")
         return _routes.shortest(self, a, b) if optimal else _routes.between(self, a, b, smooth)
 
+    @at_one_moment
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: bool) -> list[Path]:
         """Paths of many queries in threads, each the same as `path` gives.
 
@@ -359,6 +367,7 @@ class Decomposition:
             raise ParameterError(f"paths has no option {next(iter(options))!r}: its options are smooth, optimal")
         return _routes.many(self, a, b, smooth, optimal, workers)
 
+    @at_one_moment
     def navmesh(self) -> NavMesh:
         """The regions as a new `NavMesh`, polygon i being region i.
 
@@ -372,7 +381,7 @@ class Decomposition:
         """
         return _mesh.navmesh(self)
 
-    @cached_property
+    @derived
     def exact_mesh(self) -> NavMesh:
         """The mesh that exact paths are searched on, relative to `frame`; `navmesh` gives one of your own to change."""
         return _mesh.navmesh(self, local=True)
@@ -395,22 +404,25 @@ class Decomposition:
         """
         from wayfold.floorplan import _update
 
-        return _update.add(self, obstacle, level)
+        with self._edit:
+            return _update.add(self, obstacle, level)
 
     def remove_obstacle(self, number: int, level: int = 0) -> list[int]:
         """Take obstacle `number` of a floor's plan out of it and cut only the regions beside it anew."""
         from wayfold.floorplan import _update
 
-        return _update.remove(self, number, level)
+        with self._edit:
+            return _update.remove(self, number, level)
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the decomposition to a `.wayfold` file; `wayfold.load` reads it."""
-        _build.save(self, file)
+    _SCHEMA = _files.SCHEMA
+
+    @at_one_moment
+    def _to_parts(self) -> Parts:
+        return _files.to_parts(self)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Decomposition:
-        """Read a decomposition that `save` wrote."""
-        return cls(**_build.load(file))
+    def _from_parts(cls, parts: Parts) -> Self:
+        return _files.from_parts(cls, parts)
 
     def __repr__(self) -> str:
         return f"<Decomposition by {self.method}: {self.num_regions} regions, {len(self.gateways)} gateways>"

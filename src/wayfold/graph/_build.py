@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._archive import Archive
 from wayfold.agent import ALL_MOTIONS
-from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
+from wayfold.errors import GeometryError, ParameterError
 from wayfold.graph import _build_kernels
-
-if TYPE_CHECKING:
-    from wayfold.graph.graph import Graph
 
 # Edges handled at a time: large enough to hide the call, small enough that copies do not count.
 _BLOCK = 1 << 20
@@ -203,32 +198,3 @@ def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[
             raise ParameterError(f"allowed names a label below 0: {chosen.min()}")
         mask[chosen[chosen < count]] = 1
     return np.ascontiguousarray(by_node), mask
-
-
-def graph_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
-    """The arrays of a graph as `.wayfold` files name them."""
-    arrays: dict[str, NDArray[Any]] = {"points": graph.points, "offsets": graph.offsets, "targets": graph.targets}
-    if graph.costs is not None:
-        arrays["costs"] = graph.costs
-    if graph.motions is not None:
-        arrays["motions"] = graph.motions
-    return arrays
-
-
-def graph_from_archive(kind: type[Graph], archive: Archive, file: str | os.PathLike[str]) -> Graph:
-    """A graph from the arrays of a `.wayfold` file, checked as any other."""
-    arrays = archive.arrays
-    for name in ("points", "offsets", "targets"):
-        if name not in arrays:
-            raise FormatError(f"the archive has no array {name!r}", file)
-    try:
-        return kind(
-            arrays["points"],
-            arrays["offsets"],
-            arrays["targets"],
-            arrays.get("costs"),
-            arrays.get("motions"),
-            directed=bool(archive.meta.get("directed", False)),
-        )
-    except WayfoldError as error:
-        raise FormatError(str(error), file) from None

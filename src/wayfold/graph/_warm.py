@@ -19,3 +19,4 @@ def warm() -> None:
         graph.paths([0], [3], workers=1)
         graph.distances(0, [3])
         graph.tree(3).paths([0])
+        Graph._restored(graph._to_parts())

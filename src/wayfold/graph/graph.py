@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
+from wayfold import _check
+from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.graph import _build, _kernels, searcher
+from wayfold.graph import _build, _files, _kernels, searcher
 from wayfold.graph.convert import Conversions
 from wayfold.graph.tree import Tree
 from wayfold.graph.workspace import Workspaces
@@ -27,7 +27,7 @@ _NO_BYTES = np.empty(0, np.uint8)
 _NO_LABELS = np.empty(0, np.uint16)
 
 
-class Graph(Conversions):
+class Graph(Conversions, Savable):
     """Nodes in space joined by edges, in compressed rows.
 
     Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 24 bytes a node for the points, 8 for the
@@ -349,15 +349,14 @@ class Graph(Conversions):
 
     # --- other forms -----------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the graph to a `.wayfold` file; `wayfold.load` reads it."""
-        _archive.write_archive(file, "graph", _build.graph_arrays(self), {"directed": self.directed})
+    _SCHEMA = _files.SCHEMA
+
+    def _to_parts(self) -> Parts:
+        return Parts(_files.graph_arrays(self), {"directed": self.directed})
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Graph:
-        """Read a graph that `save` wrote; its arrays stay on disk until they are touched."""
-        archive = _archive.read_archive(file, "graph")
-        return _build.graph_from_archive(cls, archive, file)
+    def _from_parts(cls, parts: Parts) -> Self:
+        return _files.graph_of(cls, parts)
 
     # --- inside ----------------------------------------------------------------------------------------------------
 

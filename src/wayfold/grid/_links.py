@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold.errors import EditError, ParameterError
+from wayfold.errors import EditError
 from wayfold.grid import _sparse_kernels
 
 if TYPE_CHECKING:
@@ -52,11 +51,7 @@ class LinkTable:
 
     def restore(self, ends: NDArray[np.int64], costs: NDArray[np.float64]) -> None:
         """Take the links of a file."""
-        if ends.ndim != 3 or ends.shape[1:] != (2, 3) or costs.shape != ends.shape[:1]:
-            raise ParameterError("its links are no pairs of cells")
-        if not ((costs >= octile(ends) * (1.0 - 1e-9)) & (costs <= _check.LARGEST_COST)).all():
-            raise ParameterError("a link costs less than the distance that it leads over, or too much")
-        self._set(ends.astype(np.int64), costs.astype(np.float64))
+        self._set(ends, costs)
 
     def _set(self, ends: NDArray[np.int64], costs: NDArray[np.float64]) -> None:
         self.ends, self.costs = ends, costs

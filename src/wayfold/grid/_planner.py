@@ -144,7 +144,7 @@ class Planner:
             )
         if len(path.nodes):
             path.points  # noqa: B018 - nodes lose their meaning with the next edit, so points are found now
-        return path.smooth() if smooth and len(path.nodes) else path
+        return self._pull(path) if smooth and len(path.points) > 2 else path
 
     def paths(
         self, first: NDArray[np.int32], last: NDArray[np.int32], *, abstract: bool, smooth: bool, workers: int | None
@@ -241,7 +241,14 @@ class Planner:
         return route, settled
 
     def pull(self, path: Path) -> Path:
-        """A path pulled straight where that leads over no cell under an area effect; as it is if edits broke it."""
+        """A path pulled straight where that leads over no cell under an area effect; as it is if edits broke it.
+
+        For users, who call it at any time; what runs inside a query calls `_pull`.
+        """
+        with self.grid._lock.reading():
+            return self._pull(path)
+
+    def _pull(self, path: Path) -> Path:
         begin = time.perf_counter()
         cells = path.points.astype(np.int64)
         nodes = self.grid._nodes(cells)  # those of the path lose their meaning with an edit

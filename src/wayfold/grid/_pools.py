@@ -32,7 +32,7 @@ _OF_REGIONS = {
     "marks": np.int32,
     "touch": np.uint8,
 }
-INDEX = ("shelves", "on_shelf", "tails")  # only crowded grids have it; files do not
+INDEX = ("shelves", "on_shelf", "tails")  # only crowded grids have it
 # Values of places that were never used.
 _EMPTY: dict[str, Any] = {"kind": layout.FREE_KIND, "marks": -1, "cells": layout.NO_CELL, "owners": -1}
 
@@ -110,17 +110,6 @@ def indexed(store: layout.Store) -> layout.Store:
     )
     _edit_kernels.shelve(fresh)
     return fresh
-
-
-def _in_order(store: layout.Store) -> None:
-    """List the regions of every sector in the order of their ordinals, as files of earlier versions do not."""
-    alive = np.flatnonzero(store.kind != layout.FREE_KIND)
-    sector = _sector_of(store, alive)
-    order = np.lexsort((store.ordinal[alive], sector))
-    alive, sector = alive[order], sector[order]
-    first = np.concatenate([[True], sector[1:] != sector[:-1]]) if len(alive) else np.zeros(0, np.bool_)
-    store.sectors[sector[first]] = alive[first]
-    store.follow[alive] = np.append(np.where(first[1:], -1, alive[1:]), [-1])[: len(alive)]
 
 
 def _sector_of(store: layout.Store, regions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -217,38 +206,6 @@ def squeezed(store: layout.Store, *, spare: tuple[int, int, int] = (0, 0, 0)) ->
     fresh.frame[layout.STRUCTURE] += 1  # region numbers are others now
     _edit_kernels.compact(store, fresh)
     return indexed_if_crowded(fresh)
-
-
-def saved_arrays(store: layout.Store) -> dict[str, NDArray[Any]]:
-    """The arrays of a grid that a file holds."""
-    return {
-        name: array for name, array in store._asdict().items() if isinstance(array, np.ndarray) and name not in INDEX
-    }
-
-
-def restored(empty: layout.Store, arrays: dict[str, Any]) -> layout.Store:
-    """The grid that saved arrays hold, with the settings of an empty one; `ParameterError` when they do not fit."""
-    wanted = saved_arrays(empty)
-    if arrays.keys() != wanted.keys():
-        raise ParameterError(f"it holds the arrays {', '.join(sorted(arrays))}")
-    for name, array in arrays.items():
-        if array.ndim != 1 or array.dtype != wanted[name].dtype:
-            raise ParameterError(f"array {name!r} is of another type")
-        array.setflags(write=True)  # the mapping is copy-on-write; Numba compiles again for read-only arrays
-    store = empty._replace(**arrays)
-    sizes = {name: arrays[name].size for name in ("frame", "free_blocks", "free_lists", "sectors", "cells")}
-    cells = store.owners.size * layout.GRANULE
-    right = {
-        "frame": layout.FRAME_SIZE,
-        "free_blocks": layout.LARGEST_BLOCK + 1,
-        "free_lists": 16,
-        "sectors": int(store.frame[layout.COLUMNS] * store.frame[layout.ROWS]) if store.frame.size > 3 else -1,
-        "cells": cells,
-    }
-    if sizes != right or any(getattr(store, name).size != store.base.size for name in _OF_REGIONS):
-        raise ParameterError("its arrays do not belong together")
-    _in_order(store)
-    return indexed_if_crowded(store)
 
 
 def wasteful(store: layout.Store) -> bool:

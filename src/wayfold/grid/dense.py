@@ -7,12 +7,14 @@ benchmarks). It is searched as it is, without building a graph.
 from __future__ import annotations
 
 import os
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
-from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold import _check
+from wayfold._schema import Array, Parts, Savable, Schema
+from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import load_map
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as graph_kernels
@@ -21,7 +23,7 @@ from wayfold.grid import _kernels
 from wayfold.path import Path, Paths, Status
 
 
-class DenseGrid:
+class DenseGrid(Savable):
     """A grid of cells that are blocked or of some kind; cells connect to neighbours of the same kind.
 
     Parameters
@@ -209,17 +211,18 @@ class DenseGrid:
         y, x = np.nonzero(free)
         return Graph.from_edges(np.column_stack([x, y]), edges), numbers
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""
-        _archive.write_archive(file, "dense-grid", {"kinds": self.kinds})
+    _SCHEMA = Schema(
+        "dense-grid",
+        {"kinds": Array("uint8", ("rows", "columns"), "kind of each cell, 0 where it is blocked")},
+        least={"rows": 1, "columns": 1},
+    )
+
+    def _to_parts(self) -> Parts:
+        return Parts({"kinds": self.kinds}, {})
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> DenseGrid:
-        """Read a grid that `save` wrote."""
-        archive = _archive.read_archive(file, "dense-grid")
-        if "kinds" not in archive.arrays:
-            raise FormatError("the archive has no array 'kinds'", file)
-        return cls(archive.arrays["kinds"])
+    def _from_parts(cls, parts: Parts) -> Self:
+        return cls(parts.arrays["kinds"])
 
     def __repr__(self) -> str:
         return f"<DenseGrid: {self.width} x {self.height} cells, {self.num_cells} free>"

@@ -9,29 +9,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
+from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._locks import ReadersWriter, reads
+from wayfold._schema import Parts, Savable
 from wayfold.agent import Agent
-from wayfold.errors import FormatError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.formats import load_map
 from wayfold.geometry import Mesh
-from wayfold.grid import _edit_kernels, _pools, _sparse_kernels
+from wayfold.grid import _edit_kernels, _files, _pools, _sparse_kernels
 from wayfold.grid import _store_kernels as layout
 from wayfold.grid._editor import Editor, check_cells, check_kinds
+from wayfold.grid._files import WAYS
 from wayfold.grid._planner import Planner
 from wayfold.grid.editing import Editing
 from wayfold.grid.tables import Memory, RegionTable
 from wayfold.path import Path, Paths
 
-WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
 
-
-class SparseGrid(Editing):
+class SparseGrid(Editing, Savable):
     """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
 
     Parameters
@@ -59,7 +60,8 @@ class SparseGrid(Editing):
     is the nearest cell of its column to the other, within `max_step`; a diagonal only where both cells beside it are
     linked to both of its ends. Cells have a kind, and only cells of the same kind are linked.
 
-    Any number of threads may query at once, but not while an edit runs. Nodes in paths are valid until the next edit.
+    Any number of threads may query it, also while another one edits it: a query sees the grid as it was before an edit
+    or as it is after it. Nodes in paths are valid until the next edit.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class SparseGrid(Editing):
         self.effect_cost = _check.number(effect_cost, "effect_cost", low=0.0)
         way = WAYS.index(successors)
         store = _pools.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
+        self._lock = ReadersWriter()
         self._editor = Editor(store, self.merge)
         self._planner = Planner(self)
 
@@ -217,6 +220,7 @@ class SparseGrid(Editing):
         """Metres of the middle of cells, (k, 3), such as the points of a path."""
         return np.asarray(_check.points3(cells, "cells") * self.scale + self.origin)
 
+    @reads
     def to_cells(self, points: ArrayLike, *, reach: float = 2.0) -> NDArray[np.int64]:
         """The cell nearest to each point in metres, within `reach` cells sideways; (q, 3).
 
@@ -250,11 +254,13 @@ class SparseGrid(Editing):
         return int(self._store.frame[layout.EDGES])
 
     @property
+    @reads
     def cells(self) -> NDArray[np.int64]:
         """All cells, (n, 3), sorted by row, column and height."""
         found = self._planner.cells_of(self._planner.all_nodes())
         return found[np.lexsort((found[:, 2], found[:, 0], found[:, 1]))]
 
+    @reads
     def memory(self, *, trimmed: bool = False) -> Memory:
         """Bytes as the paper counts them, with every region's grid as large as a sector.
 
@@ -274,6 +280,7 @@ class SparseGrid(Editing):
         """Bytes of the live arrays, room to spare included, without search workspaces and caches."""
         return _pools.nbytes(self._store)
 
+    @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
         """Whether each cell, (q, 2) or (q, 3), is there."""
         array = np.asarray(cells)
@@ -285,11 +292,13 @@ class SparseGrid(Editing):
             return result
         return np.asarray(self._nodes(check_cells(array)) >= 0)
 
+    @reads
     def effects(self, cells: ArrayLike) -> NDArray[np.int64]:
         """Number of area effects on each cell."""
         nodes = self._planner.nodes_of(cells, "cells")
         return (self._store.cells[nodes] >> 13).astype(np.int64)
 
+    @reads
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
         """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
         node = int(self._planner.nodes_of(_check.point3(cell, "cell")[None], "cell")[0])
@@ -310,6 +319,7 @@ class SparseGrid(Editing):
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
+    @reads
     def path(
         self,
         start: ArrayLike,
@@ -352,6 +362,7 @@ class SparseGrid(Editing):
             first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
         )
 
+    @reads
     def paths(
         self,
         starts: ArrayLike,
@@ -367,6 +378,7 @@ class SparseGrid(Editing):
             raise ParameterError(f"starts and goals must be equally many, not {len(first)} and {len(last)}")
         return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
 
+    @reads
     def replan(self, path: Path, *, abstract: bool = True, smooth: bool = False) -> Path:
         """A path from an earlier one after edits: what can still be walked of it is kept, the rest planned anew.
 
@@ -386,42 +398,22 @@ class SparseGrid(Editing):
             raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
         return self._planner.replan(path, abstract=abstract, smooth=smooth)
 
+    @reads
     def regions(self) -> RegionTable:
         """All regions with their cells and abstract edges, for pictures and checks."""
         return self._planner.region_table()
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the grid to a `.wayfold` file; `wayfold.load` reads it."""
-        store = _pools.squeezed(self._store)
-        arrays = _pools.saved_arrays(store)
-        meta = {
-            "sector_size": self.sector_size,
-            "successors": self.successor_way,
-            "max_step": self.max_step,
-            "trim": self.trim,
-            "merge": self.merge,
-            "drop": self.drop,
-            "effect_cost": self.effect_cost,
-        }
-        arrays |= {"origin": self.origin, "scale": self.scale}
-        arrays |= {"links": self._planner.links.ends, "link_costs": self._planner.links.costs}
-        _archive.write_archive(file, "sparse-grid", arrays, meta)
+    _SCHEMA = _files.SCHEMA
+
+    @reads
+    def _to_parts(self) -> Parts:
+        return _files.to_parts(self)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> SparseGrid:
-        """Read a grid that `save` wrote; its arrays stay on disk until they are touched."""
-        archive = _archive.read_archive(file, "sparse-grid")
-        arrays = dict(archive.arrays)
-        try:
-            grid = cls(**archive.meta)
-            grid.origin, grid.scale = arrays.pop("origin"), arrays.pop("scale")
-            grid._planner.links.restore(arrays.pop("links"), arrays.pop("link_costs"))
-            grid._editor.store = _pools.restored(grid._store, arrays)
-        except (TypeError, KeyError, ParameterError) as error:
-            raise FormatError(f"the archive is not a whole sparse grid: {error}", file) from None
-        return grid
+    def _from_parts(cls, parts: Parts) -> Self:
+        return _files.from_parts(cls, parts)
 
     def __repr__(self) -> str:
         return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"

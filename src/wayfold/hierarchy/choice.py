@@ -15,6 +15,8 @@ from wayfold.graph.searcher import Points
 from wayfold.hierarchy.levels import Levels
 from wayfold.hierarchy.query import Queries
 
+MOST_MERGED = 1 << 15
+MOST_LEVELS = 16
 # Parts below this size save less than what linking the start and the goal to their portals costs; larger ones make
 # updates slower.
 SMALLEST_PART = 32

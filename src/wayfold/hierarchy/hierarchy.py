@@ -9,33 +9,32 @@ shortest one; distances from landmarks lead the search.
 from __future__ import annotations
 
 import math
-import os
 import threading
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph.convert import edge_costs
 from wayfold.hierarchy import _input, archive, choice, partition, repair
+from wayfold.hierarchy.choice import MOST_LEVELS, MOST_MERGED
 from wayfold.hierarchy.levels import Level, Levels
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
 from wayfold.hierarchy.topology import base_slots
 from wayfold.path import Path, Paths, Status
 
-MOST_MERGED = 1 << 15
-MOST_LEVELS = 16
 # A path this short is found before the start is linked: so many nodes are tried by plain A* where the goal is near.
 _NEAR_NODES = 192
 
 
-class Hierarchy:
+class Hierarchy(Savable):
     """Levels of parts over a graph; build one with `build`.
 
     Any number of threads may ask for paths at once; nobody may while `update` or `customise` runs.
@@ -369,14 +368,14 @@ class Hierarchy:
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the hierarchy and its graph to a `.wayfold` file; `wayfold.load` reads it."""
-        archive.save(self, file)
+    _SCHEMA = archive.SCHEMA
+
+    def _to_parts(self) -> Parts:
+        return archive.to_parts(self)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Hierarchy:
-        """Read a hierarchy that `save` wrote."""
-        return archive.load(cls, file)
+    def _from_parts(cls, parts: Parts) -> Self:
+        return archive.from_parts(cls, parts)
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
@@ -399,6 +398,8 @@ class Hierarchy:
     ) -> Queries:
         graph = self._topology
         levels = Levels(graph, parts, chosen=not exact)
+        if levels.fits < parts.levels and exact:  # only in a file of somebody else's making
+            raise ParameterError("a part has too many portals")
         _, slots = base_slots(graph, parts)
         costs = edge_costs(self.graph)[slots].astype(np.float32)
         levels.customise(costs, self._components, workers=workers, progress=progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import cos, radians
 from typing import Any
 
@@ -17,7 +17,7 @@ from wayfold.errors import EditError, GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.navmesh import tiles
 from wayfold.navmesh._zone_kernels import Zones
-from wayfold.navmesh.flat import Flat, Rows, concatenate, in_rows, inside, replaced
+from wayfold.navmesh.flat import Rows, concatenate, in_rows, inside, replaced
 from wayfold.navmesh.islands import ISLETS, Islets, Keep, find_islets, stay
 from wayfold.navmesh.joining import POLYGONS, join_tiles
 from wayfold.navmesh.layout import Layout
@@ -215,42 +215,3 @@ def _differing(built: Built, islets: Islets, kept: NDArray[np.bool_], touched: R
         found.append(np.searchsorted(new, new[at] + np.flatnonzero(differ), side="right") - 1)
         at = first + touched.columns
     return np.concatenate(found)
-
-
-def to_archive(built: Built) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays and facts for a `.wayfold` file."""
-    flat = concatenate(built.rows)
-    arrays: dict[str, NDArray[Any]] = {f"tiles/{name}": array for name, array in flat._asdict().items()}
-    arrays |= {f"islets/{name}": array for name, array in built.islets._asdict().items()}
-    arrays |= {"islets/kept": built.kept, "bounds": built.bounds}
-    meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
-    meta["agent"] = {**asdict(built.agent), "motions": int(built.agent.motions)}
-    if not isinstance(built.keep, str):
-        arrays["tiles/seeds"] = built.keep
-        meta["keep"] = "seeds"
-    return arrays, meta
-
-
-def from_archive(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Built:
-    """What `to_archive` stored; raises KeyError, TypeError or ValueError where it is damaged."""
-    flat = Flat(*(arrays[f"tiles/{name}"] for name in Flat._fields))
-    islets = Islets(*(arrays[f"islets/{name}"] for name in Islets._fields))
-    kept, bounds = arrays["islets/kept"], arrays["bounds"]
-    for array in (*flat, *islets, kept, bounds):
-        array.setflags(write=True)  # mapped copy-on-write; Numba compiles again for read-only arrays
-    settings = dict(meta["grid"])
-    settings["origin"] = tuple(settings["origin"])
-    grid = tiles.TileGrid(**settings)
-    if (
-        len(flat.counts) != grid.count
-        or islets.bounds.shape != (grid.count + 1, 3)
-        or bounds.shape != (grid.count + 1, 5)
-    ):
-        raise ValueError(f"there should be {grid.count} tiles")
-    sizes = [len(islets.islet), len(islets.areas), len(islets.joints)]
-    if islets.bounds[-1].tolist() != sizes or len(kept) != sizes[1] or islets.islet.max(initial=-1) >= sizes[1]:
-        raise ValueError("the tiles and their islands do not fit together")
-    keep = arrays["tiles/seeds"] if meta["keep"] == "seeds" else meta["keep"]
-    agent = Agent(**meta["agent"])
-    rows = in_rows(flat, grid.columns)
-    return Built(agent, Settings(**meta["settings"]), grid, rows, keep, islets, kept, bounds)

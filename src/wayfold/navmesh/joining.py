@@ -64,7 +64,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     polygon_base = np.repeat(firsts[:-1, 1], counts[:, 2])
     doors = flat.doors.copy()
     doors[:, 6] += np.repeat(firsts[:-1, 2], counts[:, 3]).astype(np.int32)
-    lower, upper = _lane_doors(doors)
+    lower, upper = lane_doors(doors)
     parts = _stitch_kernels.Parts(
         np.ascontiguousarray(flat.lattice[:, 0]),
         np.ascontiguousarray(flat.lattice[:, 1]),
@@ -107,7 +107,7 @@ def _offsets(sizes: NDArray[np.generic]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
-def _lane_doors(doors: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def lane_doors(doors: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Doors of lanes on the lower and on the upper side of their lines, as `stitch` takes them."""
     lanes = doors[doors[:, 0] >= 4]
     high = (lanes[:, 0] & 2) == 0

@@ -9,20 +9,21 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
+from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._schema import Parts, Savable
 from wayfold._threads import run_chunks
 from wayfold.agent import Agent
-from wayfold.errors import EditError, FormatError, ParameterError, WayfoldError
+from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph, searcher
-from wayfold.navmesh import building, polygons, queries
+from wayfold.navmesh import archive, building, polygons, queries
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.linking import linked
@@ -39,7 +40,7 @@ from wayfold.path import Path, Status
 File = str | os.PathLike[str]
 
 
-class NavMesh(Places):
+class NavMesh(Places, Savable):
     """Convex polygons that a character walks on, with paths over them.
 
     Make one with `build`, `from_polygons` or `read`. Any number of threads may query it, also while another one edits
@@ -157,7 +158,7 @@ class NavMesh(Places):
         return cls._of(Version(State(layout), built, ()), who)
 
     @classmethod
-    def _of(cls, now: Version, agent: Agent | None) -> NavMesh:
+    def _of(cls, now: Version, agent: Agent | None) -> Self:
         """A mesh that is what a version says."""
         result = cls.__new__(cls)
         result._now = now
@@ -377,7 +378,7 @@ class NavMesh(Places):
         ----------
         start, end : (x, y) or (x, y, z)
             Points on the mesh, within the tolerances of `locate`.
-        cost : float, >= 0, optional
+        cost : float, 0 to 1e28, optional
             What it costs to use it; the straight distance by default.
         one_way : bool
             Whether it leads only from start to end.
@@ -387,7 +388,7 @@ class NavMesh(Places):
             _, places = self._ends(now, points_of(start, end), "start", "end")
             gap = float(np.linalg.norm(places[1] - places[0]))
             places = now.state.frame.world(places)
-            price = gap if cost is None else _check.number(cost, "cost", low=0.0)
+            price = gap if cost is None else _check.number(cost, "cost", low=0.0, high=_check.LARGEST_COST)
             asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
             self._now = linked(Version(now.state, now.built, asked))
 
@@ -468,51 +469,18 @@ class NavMesh(Places):
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: File) -> None:
-        """Write the mesh to a `.wayfold` file; `wayfold.load` reads it. A built mesh can be rebuilt after loading."""
-        now = self._now
-        arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
-        arrays["kinds"] = now.state.kinds
-        arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
-        arrays["links"] = np.array([[*a, *b, cost, one_way] for a, b, cost, one_way in now.asked]).reshape(-1, 8)
-        meta: dict[str, Any] = {}
-        if now.built is not None:
-            more, meta = building.to_archive(now.built)
-            arrays |= more
-        _archive.write_archive(file, "navmesh", arrays, meta)
+    _SCHEMA = archive.SCHEMA
+
+    def _to_parts(self) -> Parts:
+        return archive.to_parts(self._now)
 
     @classmethod
-    def load(cls, file: File) -> NavMesh:
-        """Read a mesh that `save` wrote."""
-        archive = _archive.read_archive(file, "navmesh")
-        arrays = archive.arrays
-        try:
-            ground = Ground(*(arrays[f"ground/{name}"] for name in Ground._fields))
-            for array in (*ground, arrays["kinds"]):
-                array.setflags(write=True)  # mapped copy-on-write; Numba compiles again for read-only arrays
-            polygons.check_ground(ground, arrays["kinds"])
-            built = building.from_archive(arrays, archive.meta) if "grid" in archive.meta else None
-            frame = _frame(arrays["frame"])
-            result = cls._of(
-                Version(State(Layout(ground, arrays["kinds"], frame)), built, ()),
-                None if built is None else built.agent,
-            )
-            asked = tuple((row[:3].copy(), row[3:6].copy(), float(row[6]), bool(row[7])) for row in arrays["links"])
-            result._now = linked(Version(result._now.state, built, asked))
-        except (KeyError, TypeError, ValueError) as error:
-            text = str(error) if isinstance(error, WayfoldError) else f"{type(error).__name__}: {error}"
-            raise FormatError(f"not a whole navigation mesh: {text}", file) from None
-        return result
+    def _from_parts(cls, parts: Parts) -> Self:
+        now = archive.from_parts(parts)
+        return cls._of(now, None if now.built is None else now.built.agent)
 
     def export(self, file: File, *, version: int = 2) -> None:
         """Write the polygons to `.mesh` (format 2 or 3; heights are lost) or `.obj` (z up)."""
         from wayfold.navmesh import files
 
         files.write(self._now.state, file, version)
-
-
-def _frame(row: NDArray[np.float64]) -> Frame:
-    x, y, z, extent = row.tolist()
-    if not np.isfinite(row).all() or extent < 0:
-        raise ValueError("the frame is not finite")
-    return Frame((x, y, z), extent)

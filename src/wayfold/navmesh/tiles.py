@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._threads import run_chunks
+from wayfold.agent import Agent
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame as LocalFrame
 from wayfold.navmesh import _field_kernels
@@ -155,6 +156,15 @@ def make_grid(bounds: NDArray[np.float64], agent: AgentVoxels, settings: Setting
     x, y, z = bounds[0].tolist()
     parts = max(1, agent.parts)
     return TileGrid((x, y, z), settings.cell_size, settings.cell_height, width, depth, tile, border, parts)
+
+
+def check_grid(grid: TileGrid, agent: Agent, settings: Settings) -> None:
+    """Refuse a grid from a file that `make_grid` would not make for this agent and these settings."""
+    high = np.array([grid.width * grid.cell_size, grid.depth * grid.cell_size, 0.0]) + np.array(grid.origin)
+    made = make_grid(np.array([grid.origin, high]), AgentVoxels.of(agent, settings), settings, grid.tile)
+    same = (grid.cell_size, grid.cell_height, grid.tile, grid.border, grid.parts)
+    if same != (made.cell_size, made.cell_height, made.tile, made.border, made.parts) or 0 < grid.tile < 8:
+        raise ParameterError("the tiles are not those of the agent and the settings")
 
 
 def build_tiles(

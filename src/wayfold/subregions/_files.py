@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _archive, _check
-from wayfold.agent import ALL_MOTIONS, Motion, check_motions
-from wayfold.errors import FormatError, WayfoldError
+from wayfold import _check
+from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.agent import ALL_MOTIONS, Motion
 from wayfold.subregions._build import COSTS, Abstraction
 from wayfold.waypoints import WaypointGraph
 
 if TYPE_CHECKING:
     from wayfold.subregions.subregions import SubregionGraph
 
-_KIND = "subregion-graph"
-_EDGES_TOO = "edges-"  # begins fingerprints of whole graphs; older ones left out where edges lead and what they cost
+_SubregionGraph = TypeVar("_SubregionGraph", bound="SubregionGraph")
 
 
 def fingerprint(waypoints: WaypointGraph) -> str:
@@ -44,7 +42,7 @@ def fingerprint(waypoints: WaypointGraph) -> str:
     digest = hashlib.sha256(b"lengths" if graph.costs is None else b"costs")
     for array in (graph.points, waypoints.layout.of, *columns):
         digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return _EDGES_TOO + digest.hexdigest()
+    return digest.hexdigest()
 
 
 def _ascending(columns: list[NDArray[Any]]) -> bool:
@@ -57,13 +55,51 @@ def _ascending(columns: list[NDArray[Any]]) -> bool:
     return True
 
 
-def notes_edges(text: str | None) -> bool:
-    """Whether a fingerprint is one of a whole graph."""
-    return text is not None and text.startswith(_EDGES_TOO)
+def labels_fit(parts: Parts) -> None:
+    """Labels are subregions, or the highest number of the dtype for none; every subregion has a waypoint."""
+    labels, count = parts.arrays["labels"], len(parts.arrays["homes"])
+    known = labels[labels != np.iinfo(labels.dtype).max]
+    if known.size and not 0 <= known.min() <= known.max() < count:
+        raise ValueError("a label names a subregion that is not there")
+    if not np.bincount(known, minlength=count).all():
+        raise ValueError("a subregion has no waypoint")
 
 
-def save(subregions: SubregionGraph, file: str | os.PathLike[str]) -> None:
-    """See `SubregionGraph.save`."""
+def pairs_ascend(parts: Parts) -> None:
+    """Connections stand in ascending order, each once and the lower subregion first; of the lengths too."""
+    pairs, lengths = parts.arrays["pairs"].astype(np.int64), parts.arrays["lengths"]
+    numbers = pairs[:, 0] << 32 | pairs[:, 1]
+    if (pairs[:, 0] >= pairs[:, 1]).any() or (numbers[1:] <= numbers[:-1]).any():
+        raise ValueError("a connection is there twice, or the connections are not in order")
+    if (lengths[:, 0] > lengths[:, 2]).any():
+        raise ValueError("the shortest edge of a connection is longer than its longest")
+
+
+SCHEMA = Schema(
+    "subregion-graph",
+    {
+        "labels": Array("uint16|int32", ("waypoints",), "subregion of each waypoint"),
+        "homes": Array("int32", ("subregions",), "region of each subregion", 0),
+        "centroids": Array("float64", ("subregions", 3), "middles, metres", -_check.LARGEST, _check.LARGEST),
+        "pairs": Array("uint16|int32", ("connections", 2), "subregions that are connected", refers="subregions"),
+        "lengths": Array(
+            "float32", ("connections", 3), "shortest, average and longest edge", 0.0, _check.LARGEST_COST, finite=False
+        ),
+        "counts": Array("uint32", ("connections",), "edges between the two", 1),
+    },
+    {
+        "motions": Value(int, "Motion bits of the character", 1, int(ALL_MOTIONS)),
+        "cost": Value(str, "cost scheme of the connections", among=COSTS),
+        "seed": Value(int, "processing order", 0, 2**63 - 1),
+        "waypoints": Value(str, "fingerprint of the waypoint graph"),
+    },
+    {"waypoints": 1},
+    (labels_fit, pairs_ascend),
+)
+
+
+def to_parts(subregions: SubregionGraph) -> Parts:
+    """Subregions and labels, without the waypoint graph."""
     parts = subregions.abstraction()
     if parts.fingerprint is None and subregions.waypoints is not None:
         parts.fingerprint = fingerprint(subregions.waypoints)
@@ -82,42 +118,28 @@ def save(subregions: SubregionGraph, file: str | os.PathLike[str]) -> None:
         "seed": subregions.seed,
         "waypoints": parts.fingerprint,
     }
-    _archive.write_archive(file, _KIND, arrays, meta)
+    return Parts(arrays, meta)
 
 
-def load(file: str | os.PathLike[str]) -> tuple[Motion, str, int, Abstraction]:
-    """What `SubregionGraph` is made of, checked."""
-    archive = _archive.read_archive(file, _KIND)
-    try:
-        motions = check_motions(archive.meta["motions"])
-        cost, seed, belongs = archive.meta["cost"], archive.meta["seed"], archive.meta["waypoints"]
-        arrays = archive.arrays
-        parts = Abstraction(
-            arrays["labels"],
-            np.ascontiguousarray(arrays["homes"], np.int32),
-            np.ascontiguousarray(arrays["centroids"], np.float64),
-            np.ascontiguousarray(arrays["pairs"], np.int32).reshape(-1, 2),
-            np.ascontiguousarray(arrays["lengths"], np.float32).reshape(-1, 3),
-            np.ascontiguousarray(arrays["counts"], np.int64),
-            belongs,
-        )
-    except KeyError as error:
-        raise FormatError(f"the archive has no {error}", file) from None
-    except WayfoldError as error:
-        raise FormatError(str(error), file) from None
-    labels = parts.labels
-    if labels.dtype not in (np.uint16, np.int32) or labels.ndim != 1:
-        raise FormatError("the labels are not what they should be", file)
-    known = labels[labels != np.iinfo(labels.dtype).max]
-    if known.size and not 0 <= known.min() <= known.max() < parts.count:
-        raise FormatError("a label names a subregion that is not there", file)
-    alike = len(parts.pairs) == len(parts.lengths) == len(parts.counts) and len(parts.homes) == len(parts.centroids)
-    if not alike or (parts.pairs.size and not 0 <= parts.pairs.min() <= parts.pairs.max() < parts.count):
-        raise FormatError("a connection names a subregion that is not there", file)
-    try:
-        _check.costs(parts.lengths.ravel(), "lengths")
-    except WayfoldError as error:
-        raise FormatError(str(error), file) from None
-    if cost not in COSTS or not isinstance(seed, int) or not isinstance(belongs, str):
-        raise FormatError("cost, seed or fingerprint are not what they should be", file)
-    return motions, cost, seed, parts
+def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
+    """The subregion graph, without the waypoint graph."""
+    arrays, meta = parts.arrays, parts.meta
+    found = Abstraction(
+        arrays["labels"],
+        arrays["homes"],
+        arrays["centroids"],
+        arrays["pairs"].astype(np.int32),
+        arrays["lengths"],
+        arrays["counts"].astype(np.int64),
+        meta["waypoints"],
+    )
+    return kind(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
+
+
+def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
+    """Whether every label is of a subregion in a region of its waypoint; a fingerprint can be copied from elsewhere."""
+    if len(parts.labels) != waypoints.num_waypoints or parts.homes.max(initial=-1) >= waypoints.num_regions:
+        return False
+    known = np.flatnonzero(parts.labels != np.iinfo(parts.labels.dtype).max)
+    home = parts.homes[parts.labels[known]]
+    return bool((waypoints.layout.of[known] == home[:, None]).any(axis=1).all())

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._schema import Parts, Savable
 from wayfold.agent import Motion, check_motions
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
@@ -35,7 +35,7 @@ LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
 
-class SubregionGraph:
+class SubregionGraph(Savable):
     """Subregions of a waypoint graph for one set of motions, and their connections.
 
     Make one with `build`. A subregion is a set of waypoints of one region that can be visited from each other inside
@@ -167,12 +167,8 @@ class SubregionGraph:
         ParameterError
             When it was built over another one, or over this one before waypoints, edges, motions or costs changed.
         """
-        if not _files.notes_edges(self.parts.fingerprint):
-            raise ParameterError(
-                "this subregion graph was saved by an earlier version, which did not note the edges of its waypoint"
-                " graph: build it again"
-            )
-        if _files.fingerprint(waypoints) != self.parts.fingerprint:
+        same = _files.fingerprint(waypoints) == self.parts.fingerprint
+        if not same or not _files.belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
         self.waypoints = waypoints
         return self
@@ -396,14 +392,14 @@ class SubregionGraph:
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the subregion graph and the labels to a `.wayfold` file, without the waypoint graph."""
-        _files.save(self, file)
+    _SCHEMA = _files.SCHEMA
+
+    def _to_parts(self) -> Parts:
+        return _files.to_parts(self)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> SubregionGraph:
-        """Read what `save` wrote; `attach` the waypoint graph to it before planning."""
-        return cls(None, *_files.load(file))
+    def _from_parts(cls, parts: Parts) -> Self:
+        return _files.from_parts(cls, parts)
 
 
 def _check_cost(cost: str) -> None:

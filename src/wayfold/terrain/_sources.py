@@ -29,6 +29,8 @@ def check_weight(weight: Any, name: str) -> float:
         raise ParameterError(f"{name} must be a number above 0 or infinity, not {weight!r}") from None
     if not value > 0:
         raise ParameterError(f"{name} must be above 0 (infinity for an obstacle), not {value}")
+    if value > _check.LARGEST_COST and value != np.inf:
+        raise ParameterError(f"{name} must be at most {_check.LARGEST_COST:g} (infinity for an obstacle), not {value}")
     return value
 
 

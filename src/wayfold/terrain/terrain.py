@@ -6,19 +6,18 @@ Routes weigh road against swamp: a path costs its length times the weight of the
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check, _threads
-from wayfold.errors import FormatError, OffMapError, ParameterError
-from wayfold.geometry.frame import LARGEST, Frame
+from wayfold import _check, _threads
+from wayfold._schema import Parts, Savable
+from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Status
-from wayfold.terrain import _kernels, _sources, discs
+from wayfold.terrain import _files, _kernels, _sources, discs
 from wayfold.terrain._constructors import FromSources
 from wayfold.terrain._repaint import repaint
 from wayfold.terrain.bound import lower_bound
@@ -37,7 +36,7 @@ Array = NDArray[np.float64]
 Bounds = tuple[float, float, float, float]
 
 
-class Terrain(FromSources):
+class Terrain(FromSources, Savable):
     """A planar subdivision of weighted regions.
 
     Parameters
@@ -97,7 +96,7 @@ class Terrain(FromSources):
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
 
     @classmethod
-    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> Terrain:
+    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> Self:
         terrain = cls.__new__(cls)
         terrain._set(ground, kinds, names, weights)
         return terrain
@@ -562,8 +561,9 @@ class Terrain(FromSources):
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the terrain to a `.wayfold` file; `wayfold.load` reads it."""
+    _SCHEMA = _files.SCHEMA
+
+    def _to_parts(self) -> Parts:
         arrays: dict[str, NDArray[Any]] = {
             "vertices": self._ground.mesh.vertices,
             "origin": np.array(self._ground.frame.origin),
@@ -571,23 +571,12 @@ class Terrain(FromSources):
             "kinds": self._kinds,
             "weights": self._by_name,
         }
-        _archive.write_archive(file, "terrain", arrays, {"names": list(self._names)})
+        return Parts(arrays, {"names": list(self._names)})
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> Terrain:
-        """Read a terrain that `save` wrote."""
-        archive = _archive.read_archive(file, "terrain")
-        missing = [name for name in ("vertices", "triangles", "kinds", "weights") if name not in archive.arrays]
-        names = archive.meta.get("names")
-        if missing or not isinstance(names, list):
-            raise FormatError(f"the archive has no {missing[0] if missing else 'names'!r}", file)
-        arrays = archive.arrays
-        if len(names) != len(arrays["weights"]) or len(arrays["kinds"]) != len(arrays["triangles"]):
-            raise FormatError("the arrays of the terrain do not fit together", file)
-        if "origin" in arrays and arrays["origin"].shape != (3,):
-            raise FormatError("the origin of the terrain must be (x, y, z)", file)
-        ground = _ground_of(arrays["vertices"], arrays["triangles"], arrays.get("origin"))
-        return cls._from_ground(ground, arrays["kinds"], tuple(map(str, names)), arrays["weights"])
+    def _from_parts(cls, parts: Parts) -> Self:
+        arrays, names = parts.arrays, tuple(parts.meta["names"])
+        return cls._from_ground(_files.ground_of(parts), arrays["kinds"], names, arrays["weights"])
 
 
 class _Grown(Terrain):
@@ -601,17 +590,6 @@ class _Grown(Terrain):
         return (
             self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes + self._cuts.nbytes
         )
-
-
-def _ground_of(vertices: Array, triangles: NDArray[np.int32], origin: Array | None) -> Ground:
-    """The ground of a saved terrain."""
-    if origin is None:  # of an older version, with the vertices where the user knows them
-        return Ground.of(vertices, triangles)
-    if not (np.abs(vertices) <= LARGEST).all() or not (np.abs(origin) <= LARGEST).all():
-        raise FormatError(f"a coordinate of the terrain is larger than {LARGEST:g} or not finite")
-    x, y, z = origin.tolist()
-    extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
-    return Ground(vertices, triangles, Frame((x, y, z), extent))
 
 
 def _field_of(routes: Any, goal: Array, place: int) -> Callable[[Array, int], Path]:

@@ -2,29 +2,93 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from wayfold import _archive
-from wayfold.agent import Agent, Motion
-from wayfold.errors import FormatError, WayfoldError
+from wayfold import _check
+from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.agent import ALL_MOTIONS, Agent, Motion
 from wayfold.geometry import Mesh
-from wayfold.graph import Graph
-from wayfold.graph._build import graph_arrays, graph_from_archive
+from wayfold.graph import Graph, _files
 from wayfold.waypoints.regions import Regions
 from wayfold.waypoints.surroundings import Surroundings
 
 if TYPE_CHECKING:
     from wayfold.waypoints.waypoints import WaypointGraph
 
+_WaypointGraph = TypeVar("_WaypointGraph", bound="WaypointGraph")
 
-def save(waypoints: WaypointGraph, file: str | os.PathLike[str]) -> None:
-    """Write a graph, its regions and the mesh it was built from."""
+_FAR = _check.LARGEST
+_MOST = 2**20  # regions along an axis
+
+
+def regions_fit(parts: Parts) -> None:
+    """Regions are boxes, as many as a uniform cut has; those of a waypoint differ; no edge leads to a removed one."""
+    boxes, of, removed = parts.arrays["boxes"], parts.arrays["regions"], parts.arrays["removed"]
+    if (boxes[:, 3:] < boxes[:, :3]).any():
+        raise ValueError("a region has a low corner above its high one")
+    shape = parts.meta["shape"]
+    if shape is not None and shape[0] * shape[1] * shape[2] != len(boxes):
+        raise ValueError("there are other regions than the shape says")
+    if (of[:, 0] < 0).any() or (of[:, 0] == of[:, 1]).any():
+        raise ValueError("a waypoint has no region, or one twice")
+    if removed[parts.arrays["targets"]].any() or np.diff(parts.arrays["offsets"])[removed].any():
+        raise ValueError("an edge leads to a waypoint that was removed")
+    if parts.meta["built"] > len(of):
+        raise ValueError("there are fewer waypoints than were built")
+
+
+def mesh_there(parts: Parts) -> None:
+    """The triangles are there exactly where there is an agent; both arrays of a mesh or none."""
+    arrays = parts.arrays
+    for one, two in (("vertices", "triangles"), ("closed_vertices", "closed_triangles")):
+        if (one in arrays) != (two in arrays):
+            raise ValueError("a mesh is there in part only")
+    if ("vertices" in arrays) != (parts.meta["agent"] is not None):
+        raise ValueError("the mesh and the agent belong together")
+    if "closed_vertices" in arrays and "vertices" not in arrays:
+        raise ValueError("there is a closed mesh without a mesh")
+
+
+SCHEMA = Schema(
+    "waypoint-graph",
+    {
+        **_files.ARRAYS,
+        "boxes": Array("float64", ("regions", 6), "low and high corner of each region, metres", -4 * _FAR, 4 * _FAR),
+        "regions": Array("int32", ("nodes", 2), "regions of each waypoint, -1 for no second", -1, refers="regions"),
+        "removed": Array("bool", ("nodes",), "waypoints that edits have taken away"),
+        "vertices": Array("float64", ("vertices", 3), "of the mesh, metres", -_FAR, _FAR, optional=True),
+        "triangles": Array("int32", ("triangles", 3), "of the mesh", refers="vertices", optional=True),
+        "closed_vertices": Array("float64", ("closed", 3), "of the closed mesh, metres", -_FAR, _FAR, optional=True),
+        "closed_triangles": Array("int32", (".closed", 3), "of the closed mesh", refers="closed", optional=True),
+    },
+    {
+        "shape": Value((list, type(None)), "regions along x, y and z", each=Value(int, "", 1, _MOST), length=3),
+        "built": Value(int, "waypoints that it was made with", 0, 2**31 - 1),
+        "agent": Value(
+            (dict, type(None)),
+            "whom it was built for",
+            fields={
+                "radius": Value(float, "metres", 0.0, _FAR),
+                "height": Value(float, "metres", 0.0, _FAR),
+                "climb": Value(float, "metres", 0.0, _FAR),
+                "slope": Value(float, "degrees", 0.0, 90.0),
+                "motions": Value(int, "Motion bits", 1, int(ALL_MOTIONS)),
+            },
+        ),
+    },
+    {"nodes": 1, "regions": 1},
+    (_files.rows_fit, regions_fit, mesh_there),
+)
+
+
+def to_parts(waypoints: WaypointGraph) -> Parts:
+    """A graph, its regions and the mesh it was built from."""
     graph, layout = waypoints.graph, waypoints.layout
-    arrays = {**graph_arrays(graph), "boxes": layout.boxes, "regions": layout.of}
-    meta: dict[str, Any] = {"shape": layout.shape, "agent": None}
+    arrays = {**_files.graph_arrays(graph), "boxes": layout.boxes, "regions": layout.of, "removed": waypoints.removed}
+    shape = None if layout.shape is None else list(layout.shape)
+    meta: dict[str, Any] = {"shape": shape, "agent": None, "built": waypoints.built}
     if waypoints.surroundings is not None:
         mesh, agent = waypoints.surroundings.mesh, waypoints.surroundings.agent
         arrays |= {"vertices": mesh.vertices, "triangles": mesh.triangles}
@@ -33,34 +97,20 @@ def save(waypoints: WaypointGraph, file: str | os.PathLike[str]) -> None:
         if closed is not None:
             arrays |= {"closed_vertices": closed.vertices, "closed_triangles": closed.triangles}
         meta["agent"] = {**sizes, "motions": int(agent.motions)}
-    _archive.write_archive(file, "waypoint-graph", arrays, meta)
+    return Parts(arrays, meta)
 
 
-def load(file: str | os.PathLike[str]) -> tuple[Graph, Regions, Surroundings | None]:
-    """What `save` wrote: the parts of a waypoint graph."""
-    archive = _archive.read_archive(file, "waypoint-graph")
-    graph = graph_from_archive(Graph, archive, file)
-    arrays = archive.arrays
-    try:
-        shape = archive.meta["shape"]
-        of = np.ascontiguousarray(arrays["regions"], np.int32)
-        boxes = np.ascontiguousarray(arrays["boxes"], np.float64)
-        if of.shape != (graph.num_nodes, 2) or boxes.ndim != 2 or boxes.shape[1] != 6:
-            raise FormatError("the regions do not belong to the waypoints", file)
-        if of[:, 0].min() < 0 or of[:, 1].min() < -1 or of.max() >= len(boxes):
-            raise FormatError("a waypoint names a region that is not there", file)
-        regions = Regions.from_pairs(boxes, of, None if shape is None else tuple(shape))
-        surroundings = None
-        if archive.meta["agent"] is not None:
-            agent = Agent(**{**archive.meta["agent"], "motions": Motion(archive.meta["agent"]["motions"])})
-            closed = None
-            if "closed_triangles" in arrays:
-                closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
-            surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
-    except (KeyError, TypeError) as error:
-        raise FormatError(f"the archive has no {error}", file) from None
-    except FormatError:
-        raise
-    except WayfoldError as error:
-        raise FormatError(str(error), file) from None
-    return graph, regions, surroundings
+def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
+    """The graph."""
+    arrays, facts, shape = parts.arrays, parts.meta["agent"], parts.meta["shape"]
+    regions = Regions.from_pairs(arrays["boxes"], arrays["regions"], None if shape is None else tuple(shape))
+    surroundings = None
+    if facts is not None:
+        agent = Agent(**{**facts, "motions": Motion(facts["motions"])})
+        closed = None
+        if "closed_triangles" in arrays:
+            closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
+        surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
+    waypoints = kind(_files.graph_of(Graph, parts), regions, surroundings)
+    waypoints.removed, waypoints.built = arrays["removed"], parts.meta["built"]
+    return waypoints

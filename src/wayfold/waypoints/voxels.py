@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _archive, _check
+from wayfold import _check
+from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import Motion
-from wayfold.errors import FormatError, OffMapError, ParameterError
+from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import Map3D
 from wayfold.graph import Graph
 from wayfold.path import Path
@@ -20,6 +21,13 @@ from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.waypoints import Place, WaypointGraph
 
 _FULL = 12  # up to so many openings of a box are all joined with each other
+
+
+def _voxels_fit(parts: Parts) -> None:
+    """There are as many bits as voxels, and the last byte is filled with zeros; the graph is built again from them."""
+    voxels, packed = math.prod(parts.meta["shape"]), parts.arrays["blocked"]
+    if len(packed) != -(-voxels // 8) or (voxels % 8 and packed[-1] & (0xFF >> voxels % 8)):
+        raise ValueError(f"there must be a bit for each of {voxels} voxels")
 
 
 class VoxelSight:
@@ -155,22 +163,26 @@ class VoxelWaypoints(WaypointGraph):
     def _smoother(self, motions: Motion) -> Callable[[Path], Path]:
         return self._smooth
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the voxels to a `.wayfold` file; the graph is built again from them when it is loaded."""
-        packed = np.packbits(self.blocked.reshape(-1))
-        meta = {"shape": self.blocked.shape, "region_size": self.region_size}
-        _archive.write_archive(file, "voxel-waypoints", {"blocked": packed}, meta)
+    _SCHEMA = Schema(
+        "voxel-waypoints",
+        {"blocked": Array("uint8", ("bytes",), "whether each voxel is blocked, eight to a byte")},
+        {
+            "shape": Value(list, "voxels along x, y and z", each=Value(int, "", 1, 2**31 - 1), length=3),
+            "region_size": Value(int, "voxels along a region", 2, 2**31 - 1),
+        },
+        checks=(_voxels_fit,),
+    )
+
+    def _to_parts(self) -> Parts:
+        meta = {"shape": list(self.blocked.shape), "region_size": self.region_size}
+        return Parts({"blocked": np.packbits(self.blocked.reshape(-1))}, meta)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> VoxelWaypoints:
-        """Read what `save` wrote."""
-        archive = _archive.read_archive(file, "voxel-waypoints")
-        try:
-            shape, size = tuple(archive.meta["shape"]), archive.meta["region_size"]
-            bits = np.unpackbits(archive.arrays["blocked"], count=int(np.prod(shape)))
-            return cls.from_voxels(bits.reshape(shape).astype(np.bool_), region_size=size)
-        except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"not a whole voxel map: {error}", file) from None
+    def _from_parts(cls, parts: Parts) -> Self:
+        shape = tuple(parts.meta["shape"])
+        bits = np.unpackbits(parts.arrays["blocked"], count=math.prod(shape))
+        made: Any = cls.from_voxels(bits.reshape(shape).astype(np.bool_), region_size=parts.meta["region_size"])
+        return made  # type: ignore[no-any-return]
 
     def _smooth(self, path: Path) -> Path:
         points = path.points
@@ -194,7 +206,7 @@ def _boxes(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Free boxes of some regions, region by region, and the region of each."""
     taken = np.zeros(blocked.shape, np.bool_)
-    room = np.empty((size**3, 6), np.int32)
+    room = np.empty((math.prod(min(size, side) for side in blocked.shape), 6), np.int32)
     found, regions = [np.empty((0, 6), np.int32)], [np.empty(0, np.int32)]
     for region in wanted.tolist():
         cell = np.unravel_index(region, _regions_along(blocked.shape, size))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._schema import Parts, Savable
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
@@ -58,7 +58,7 @@ class Place(NamedTuple):
     """The waypoint where it enters the graph, where that is known."""
 
 
-class WaypointGraph:
+class WaypointGraph(Savable):
     """The enhanced waypoint graph of the subregion paper (000, section 3).
 
     Make one with `build` (from a mesh) or `from_graph` (any graph).
@@ -591,14 +591,14 @@ class WaypointGraph:
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the graph, its regions and the mesh it was built from to a `.wayfold` file."""
-        _files.save(self, file)
+    _SCHEMA = _files.SCHEMA
+
+    def _to_parts(self) -> Parts:
+        return _files.to_parts(self)
 
     @classmethod
-    def load(cls, file: str | os.PathLike[str]) -> WaypointGraph:
-        """Read what `save` wrote; its arrays stay on disk until they are touched."""
-        return cls(*_files.load(file))
+    def _from_parts(cls, parts: Parts) -> Self:
+        return _files.from_parts(cls, parts)
 
 
 def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Iterator[NDArray[np.int64]]:

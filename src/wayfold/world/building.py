@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
@@ -20,7 +21,6 @@ from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
 from wayfold.world.cells import CellPlanner
 from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner
 from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError
 from wayfold.graph import _tree_kernels
 from wayfold.grid import SparseGrid
 from wayfold.path import Path, Status
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.places import At, Places
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.shapes import Shape

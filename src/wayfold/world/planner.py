@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check, _text
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Paths, Status
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.shapes import Shape
 
 Points = NDArray[np.float64]

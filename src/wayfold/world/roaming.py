@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh
@@ -22,7 +23,6 @@ from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place, Price
 from wayfold.world import edges
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.pricing import Prices
 from wayfold.world.shapes import Shape

@@ -8,13 +8,13 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, OffMapError
 from wayfold.graph import Graph
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints
 from wayfold.world import edges
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Zones
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.shapes import Shape

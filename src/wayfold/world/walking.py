@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -23,7 +24,6 @@ from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.shapes import Shape
 

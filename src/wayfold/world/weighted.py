@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from wayfold import _check
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.path import Path
 from wayfold.terrain import Terrain
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.shapes import Shape
 

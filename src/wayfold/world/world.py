@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import uninterrupted
+from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
@@ -19,7 +20,6 @@ from wayfold.path import Path
 from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
 from wayfold.world.field import Field
-from wayfold.world.locks import ReadersWriter
 from wayfold.world.planner import Planner, Zones
 from wayfold.world.progress import Progress, told
 from wayfold.world.shapes import Shape, as_shape
