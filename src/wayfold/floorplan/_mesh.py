@@ -55,10 +55,15 @@ def topology(cut: Decomposition) -> Topology:
     part = ((where - corners[edge]) * along).sum(axis=1) / (along * along).sum(axis=1)
     part[: len(corners)] = 0.0
     rows = len(corners) + np.arange(4 * count)
+    slack = np.tile(np.repeat(found.slack, 2), 2)
+    inner, beside = _across(found, edge, where, slack[: 2 * count : 2] > cut.border_rounding)
+    edge, where = np.concatenate([edge, beside]), np.concatenate([where, where[inner]])
+    away = where[-len(inner) :] - corners[beside] if len(inner) else np.empty((0, 2))
+    along = corners[following[beside]] - corners[beside]
+    part = np.concatenate([part, (away * along).sum(axis=1) / (along * along).sum(axis=1)])
     levels = cut.region_levels[owner[edge]]
     # Both sides of a contact are one, and where floors meet transitions one with the corners that are there.
-    links = [rows.reshape(2, -1).T]
-    slack = np.tile(np.repeat(found.slack, 2), 2)
+    links = [rows.reshape(2, -1).T, np.column_stack([inner, len(edge) - len(inner) + np.arange(len(inner))])]
     for level in np.unique(levels[rows[slack > cut.border_rounding]]).tolist():
         own = np.flatnonzero(cut.region_levels[owner] == level)
         ends = rows[(slack > cut.border_rounding) & (levels[rows] == level)]
@@ -79,6 +84,27 @@ def topology(cut: Decomposition) -> Topology:
     segments = vertices[ends.numbers].reshape(-1, 4)
     gateways = _gateways.Gateways(ends.pairs, cut.frame.world(segments.reshape(-1, 2)).reshape(-1, 4), segments)
     return Topology(vertices, rings, owner[edge[used]], gateways, ends.numbers)
+
+
+def _across(
+    found: _gateways.Contacts, edge: NDArray[np.int64], where: Floats, loose: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows that lie within a `loose` contact on one of its edges, and the edge on its other side that lacks them.
+
+    Along a mouth a floor may have a corner where the stairs have none: of a region narrower than the slack between the
+    two. Without that corner on both sides the two would have no edge in common.
+    """
+    rows: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    beside: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for contact in np.flatnonzero(loose).tolist():
+        begin, end = found.segments[contact].reshape(2, 2)
+        for own, other in (found.edges[contact], found.edges[contact][::-1]):
+            here = np.flatnonzero(edge == own)
+            share = ((where[here] - begin) @ (end - begin)) / ((end - begin) @ (end - begin))
+            inside = here[(share > 0.0) & (share < 1.0)]
+            rows.append(inside)
+            beside.append(np.full(len(inside), other))
+    return np.concatenate(rows), np.concatenate(beside)
 
 
 def heights(cut: Decomposition) -> Floats:

@@ -125,13 +125,13 @@ def _over_mouths(cut: Decomposition, points: NDArray[np.float64], mouths: NDArra
     if not len(mouths):
         return points
     result = [points[0]]
-    at = 0
+    rest = points  # what comes after the last mouth: stairs may lead back over the floor that the way came from
     for mouth in mouths.tolist():
         (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
         along = np.array([bx - ax, by - ay])
         width = float(np.hypot(*along))
         along /= width
-        away = points[at:, :2] - (ax, ay)
+        away = rest[:, :2] - (ax, ay)
         side, reach = along[0] * away[:, 1] - along[1] * away[:, 0], away @ along
         # The first leg that crosses the line of the mouth where the mouth is, but for rounding.
         span = side[:-1] - side[1:]
@@ -140,11 +140,11 @@ def _over_mouths(cut: Decomposition, points: NDArray[np.float64], mouths: NDArra
         there = reach[:-1] + part * np.diff(reach)
         beside = np.maximum(np.maximum(-there, there - width), 0.0) + np.abs(side[:-1] - part * span)
         leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
-        result += list(points[at + 1 : at + leg + 1])
-        at += leg
-        place = points[at] + part[leg] * (points[at + 1] - points[at])
-        result.append(np.array([place[0], place[1], height]))
-    result += list(points[at + 1 :])
+        place = rest[leg] + part[leg] * (rest[leg + 1] - rest[leg])
+        place[2] = height
+        result += [*rest[1 : leg + 1], place]
+        rest = np.concatenate([place[None], rest[leg + 1 :]])
+    result += list(rest[1:])
     whole = np.array(result)
     # A corner of the way may lie on a mouth: it is there once.
     new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding

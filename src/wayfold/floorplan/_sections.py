@@ -82,7 +82,9 @@ def without(shape: Any, other: Any, grid: float) -> Any:
 def _grown(shape: Any, by: float, fine: float) -> Any:
     """An area with its border moved outwards, or inwards, and its corners as they are."""
     # Unrounded, edges that differ in their last digits have made whole areas of slits.
-    return shapely.set_precision(shape, fine).buffer(by, join_style="mitre", mitre_limit=8.0)
+    grown = shapely.set_precision(shape, fine).buffer(by, join_style="mitre", mitre_limit=8.0)
+    # Its corners are rounded too, after it was found: beside a gap of a few of these steps borders then cross.
+    return grown if grown.is_valid else areas(shapely.make_valid(grown))
 
 
 def closed(shape: Any, grid: float) -> Any:
