@@ -5,73 +5,53 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from wayfold._interrupts import uninterrupted
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
-
-# Seconds between looks at who is left. Whoever leaves tells those who wait, unless Ctrl-C ends it on its way out.
-_TICK = 0.05
 
 
 class ReadersWriter:
     """Readers run side by side; a writer waits for them, and those that come later wait for the writer.
 
-    A thread that reads or writes may read again. Helper threads of a reader must not: a waiting writer would stop
-    them, and so the reader, whom it waits for. Reading costs about a microsecond.
+    Each thread that reads has a lock of its own, and a writer takes them all. Ctrl-C may come between any two steps of
+    Python code, also on the way into and out of a ``with`` block; only locks of the interpreter itself are safe from
+    it, and reading takes nothing else. Writing puts Ctrl-C off. Reading costs less than a microsecond. A thread may
+    read while it reads or writes already; one that reads must not write.
     """
 
     def __init__(self) -> None:
-        self._readers: set[int] = set()  # threads
-        self._writer: int | None = None  # the thread that writes, or waits for readers to leave
-        self._turn = threading.Lock()  # of writers
-        self._gate = threading.Condition(threading.Lock())
+        self._turn = threading.RLock()  # of the thread that writes
+        self._own: dict[int, Any] = {}  # a lock for each thread that has read
+        self._writers: set[object] = set()  # writing or waiting
 
-    # A reader enters itself and then looks for a writer; a writer the other way round. So one sees the other, without
-    # a lock. Leaving is a single step that nothing can interrupt, and repeating it does no harm.
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Hold off writers."""
-        me = threading.get_ident()
-        if me in self._readers or me == self._writer:
-            yield
-            return
-        try:
-            self._readers.add(me)
-            while self._writer is not None:
-                self._readers.discard(me)
-                with self._gate:
-                    self._gate.notify_all()
-                    while self._writer is not None:
-                        self._gate.wait(_TICK)
-                self._readers.add(me)
-            yield
-        finally:
-            self._readers.discard(me)
-            if self._writer is not None:
-                with self._gate:
-                    self._gate.notify_all()
+    def reading(self) -> AbstractContextManager[Any]:
+        """Hold off writers for a ``with`` block."""
+        own = self._own.get(threading.get_ident())
+        if own is None:
+            with self._turn:
+                own = self._own.setdefault(threading.get_ident(), threading.RLock())
+        if self._writers and not own._is_owned():
+            with self._turn:  # otherwise one query after the other might keep writers waiting for ever
+                pass
+        return cast(AbstractContextManager[Any], own)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold off everybody."""
-        me = threading.get_ident()
-        if me == self._writer:
-            yield
-            return
-        with self._turn:
+        """Hold off everybody else for a ``with`` block; Ctrl-C has its effect after it."""
+        with uninterrupted():
+            me = object()
+            self._writers.add(me)
             try:
-                self._writer = me
-                with self._gate:
-                    while self._readers:
-                        self._gate.wait(_TICK)
-                yield
+                with self._turn, ExitStack() as all_of_them:
+                    for own in self._own.values():
+                        all_of_them.enter_context(own)
+                    yield
             finally:
-                self._writer = None
-                with self._gate:
-                    self._gate.notify_all()
+                self._writers.discard(me)
 
 
 def reads(method: _F) -> _F:
@@ -86,7 +66,7 @@ def reads(method: _F) -> _F:
 
 
 def writes(method: _F) -> _F:
-    """Decorate a method that edits."""
+    """Decorate a method that edits; Ctrl-C has its effect after it."""
 
     @functools.wraps(method)
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from wayfold import _check
-from wayfold._interrupts import uninterrupted
 from wayfold._locks import ReadersWriter, writes
 from wayfold.grid._editor import Editor, check_cells
 from wayfold.grid._links import octile
@@ -20,7 +19,6 @@ class Editing:
     _planner: Planner
     _lock: ReadersWriter
 
-    @uninterrupted()
     @writes
     def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
         """Add cells; edges, regions and abstract edges follow.
@@ -39,7 +37,6 @@ class Editing:
         kinds = np.array([_check.whole(kind, "kind", low=0, high=254)], np.uint8)
         self._editor.edit(check_cells(cells), True, kinds)
 
-    @uninterrupted()
     @writes
     def remove(self, cells: ArrayLike) -> None:
         """Remove cells; edges, regions and abstract edges follow.
@@ -51,7 +48,6 @@ class Editing:
         """
         self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
 
-    @uninterrupted()
     @writes
     def add_effect(self, cells: ArrayLike) -> None:
         """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
@@ -63,7 +59,6 @@ class Editing:
         """
         self._editor.change_effects(check_cells(cells), 1)
 
-    @uninterrupted()
     @writes
     def remove_effect(self, cells: ArrayLike) -> None:
         """Take one area effect off cells.
@@ -75,7 +70,6 @@ class Editing:
         """
         self._editor.change_effects(check_cells(cells), -1)
 
-    @uninterrupted()
     @writes
     def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
         """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
@@ -97,14 +91,12 @@ class Editing:
         price = least + levels if cost is None else _check.number(cost, "cost", low=least, high=_check.LARGEST_COST)
         self._planner.links.add(first, second, price, bool(both_ways))
 
-    @uninterrupted()
     @writes
     def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
         """Remove the link between two cells, whichever way it leads."""
         ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")]).astype(np.int64)
         self._planner.links.remove(ends[0], ends[1])
 
-    @uninterrupted()
     @writes
     def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
         """Make room in the pools, so that edits allocate nothing until it is used up.
@@ -118,7 +110,6 @@ class Editing:
         """
         self._editor.reserve(cells, regions, edges)
 
-    @uninterrupted()
     @writes
     def compact(self) -> None:
         """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""

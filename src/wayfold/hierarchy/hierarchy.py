@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible
+from wayfold._interrupts import interruptible, uninterrupted
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
@@ -264,6 +264,7 @@ class Hierarchy(Savable):
 
     # --- costs that change -----------------------------------------------------------------------------------------
 
+    @uninterrupted()
     def update(self, edges: ArrayLike, costs: ArrayLike) -> None:
         """Give some edges other costs; only the parts that hold them are made again, upward.
 
@@ -297,11 +298,21 @@ class Hierarchy(Savable):
 
     def refresh(self) -> None:
         """Finish what updates have put off, so that queries are as fast as after building."""
-        for queries in self._queries.values():
-            queries.levels.refresh()
-            if queries.levels.scale < queries.levels.full_scale:
-                self._refresh_components()
-                queries.levels.place_landmarks(self._components)
+        fresh = {exact: queries.levels.copied() for exact, queries in self._queries.items()}
+        components = self._components
+        for levels in fresh.values():
+            levels.refresh()
+            if levels.scale < levels.full_scale:
+                components = self.graph.components()
+                levels.place_landmarks(components)
+        self._take(fresh, components, self._may_have_split and components is self._components)
+
+    @uninterrupted()
+    def _take(self, levels: dict[bool, Levels], components: NDArray[np.int32], may_have_split: bool) -> None:
+        for exact, fresh in levels.items():
+            self._queries[exact].levels = fresh
+        self._components = components
+        self._may_have_split = may_have_split
 
     def repaired(self, graph_or_navmesh: Any, kept: ArrayLike) -> Hierarchy:
         """A hierarchy for a graph that differs from this one's in places; this one stays as it is, for its queries.
@@ -359,12 +370,13 @@ class Hierarchy(Savable):
             prices = np.where(graph.motions & usable, prices, np.float32(np.inf))
         changed = Graph(graph.points, graph.offsets, graph.targets, prices, directed=graph.directed)
         components = changed.components()
-        for queries in self._queries.values():
-            _, slots = base_slots(graph, queries.levels.partition)
-            queries.levels.customise(prices[slots], components, workers=workers)
-        self._graph = changed
-        self._components = components
-        self._may_have_split = False
+        fresh = {exact: queries.levels.copied() for exact, queries in self._queries.items()}
+        for levels in fresh.values():
+            _, slots = base_slots(graph, levels.partition)
+            levels.customise(prices[slots], components, workers=workers)
+        with uninterrupted():
+            self._take(fresh, components, False)
+            self._graph = changed
 
     # --- files -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ only through the parts that hold a changed edge, upward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,20 @@ class Levels:
         self.place_landmarks(components)
         self._estimate_work()
         self.version += 1
+
+    def copied(self) -> Levels:
+        """The same levels, with arrays of their own wherever changes write."""
+        twin = copy.copy(self)
+        written = ("targets", "costs", "subs", "steps", "row_first", "row_last", "landmarks")
+        twin.overlay = self.overlay._replace(**{name: getattr(self.overlay, name).copy() for name in written})
+        twin._parts = [
+            replace(level, blocks=level.blocks.copy(), aside=level.aside.copy(), work=level.work.copy())
+            for level in self._parts
+        ]
+        twin._used = self._used.copy()
+        twin._reference, twin._cheaper = dict(self._reference), dict(self._cheaper)
+        twin._turn_round()
+        return twin
 
     def carry_over(
         self, old: Levels, carried: Carried, costs: NDArray[np.float32], components: NDArray[np.int32]

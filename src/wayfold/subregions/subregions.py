@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible
+from wayfold._interrupts import interruptible, uninterrupted
 from wayfold._schema import Parts, Savable
 from wayfold.agent import Motion, check_motions
 from wayfold.errors import ParameterError
@@ -175,6 +175,7 @@ class SubregionGraph(Savable):
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
+    @uninterrupted()
     def repair(self, edit: Edit) -> None:
         """Follow a change of the waypoint graph: only the subregions that it concerns are detected again.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible
+from wayfold._interrupts import interruptible, uninterrupted
 from wayfold._schema import Parts, Savable
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
 from wayfold.errors import OffMapError, ParameterError
@@ -488,6 +488,7 @@ class WaypointGraph(Savable):
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
+    @uninterrupted()
     def update(
         self,
         edges: ArrayLike | None = None,
@@ -532,6 +533,7 @@ class WaypointGraph(Savable):
         """
         return editing.update(self, edges, motions, costs, remove, add_waypoints, remove_waypoints)
 
+    @uninterrupted()
     def splice(
         self,
         points: NDArray[np.float64],

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import uninterrupted
 from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, ParameterError
@@ -293,12 +292,9 @@ class World:
         """
         what = as_shape(shape)
         with self._editing:
-            count = self._counts.get(what, 0)
-            if not count:
-                self._edit(what, Zones((*self._zones.blocks, what), self._zones.costs))
-            else:
-                self._version += 1
-            self._counts[what] = count + 1
+            counts = {**self._counts, what: self._counts.get(what, 0) + 1}
+            blocks = self._zones.blocks if counts[what] > 1 else (*self._zones.blocks, what)
+            self._edit(what, Zones(blocks, self._zones.costs), counts)
         return what
 
     def unblock(self, shape: Shape | ArrayLike) -> None:
@@ -311,16 +307,14 @@ class World:
         """
         what = as_shape(shape)
         with self._editing:
-            count = self._counts.get(what, 0)
-            if not count:
+            if what not in self._counts:
                 raise EditError(f"{what!r} is not blocked: give the shape that `block` returned")
-            if count == 1:
-                left = tuple(block for block in self._zones.blocks if block != what)
-                self._edit(what, Zones(left, self._zones.costs))
-                del self._counts[what]
-            else:
-                self._version += 1
-                self._counts[what] = count - 1
+            counts = {**self._counts, what: self._counts[what] - 1}
+            blocks = self._zones.blocks
+            if not counts[what]:
+                del counts[what]
+                blocks = tuple(block for block in blocks if block != what)
+            self._edit(what, Zones(blocks, self._zones.costs), counts)
 
     def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
         """Make a part of the world dearer or cheaper for everybody.
@@ -340,18 +334,19 @@ class World:
             rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
             costs = rest if price == 1.0 else (*rest, (what, price))
             if costs != self._zones.costs:
-                self._edit(what, Zones(self._zones.blocks, costs))
+                self._edit(what, Zones(self._zones.blocks, costs), self._counts)
         return what
 
-    def _edit(self, shape: Shape, after: Zones) -> None:
+    def _edit(self, shape: Shape, after: Zones, counts: dict[Shape, int]) -> None:
         """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
-        planners = list(self._planners.values())
+        planners = list(self._planners.values()) if after != self._zones else []
         prepared = [planner._prepare(self._zones, after, shape) for planner in planners]
-        with uninterrupted(), self._lock.writing():
+        with self._lock.writing():
             for planner, change in zip(planners, prepared, strict=True):
                 planner._commit(change)
                 planner.edits += 1
             self._zones = after
+            self._counts = counts
             self._version += 1
 
 
