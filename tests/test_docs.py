@@ -200,6 +200,18 @@ def public_names():
         yield from (f"{room.__name__}.{word}" for word in getattr(room, "__all__", ()))
 
 
+def test_every_test_that_shows_a_promise_is_there():
+    """A name that begins with two colons belongs to the file before it."""
+    file = None
+    for path, test in re.findall(r"`(tests/[\w/.]+)?(?:::(\w+))?`", (ROOT / "docs/promises.md").read_text()):
+        if not path and not test:
+            continue
+        file = ROOT / path if path else file
+        assert file is not None, f"{test} comes before any file"
+        assert file.exists(), path
+        assert not test or f"def {test}(" in file.read_text(), f"{file}::{test}"
+
+
 def test_every_public_name_is_in_the_reference():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
     described = {resolve(word) for word in re.findall(r"^::: ([\w.]+)$", pages, re.MULTILINE)}
