@@ -1,23 +1,35 @@
-"""What MkDocs runs while it builds: the command line's page is written from the commands themselves."""
+"""What MkDocs runs while it builds: pages that are written from the commands and from the schemas of files."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import typer
 
+from wayfold._load import _KINDS
 from wayfold.cli.app import app
 
 MARK = "<!-- commands -->"
+SCHEMAS = "<!-- schemas -->"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the description of every command where the mark is."""
-    if MARK not in markdown:
-        return markdown
-    return markdown.replace(MARK, "\n".join(describe(typer.main.get_command(app), "wayfold")))
+    """Put the description of every command, or of every kind of file, where its mark is."""
+    if MARK in markdown:
+        markdown = markdown.replace(MARK, "\n".join(describe(typer.main.get_command(app), "wayfold")))
+    if SCHEMAS in markdown:
+        markdown = markdown.replace(SCHEMAS, "\n".join(schemas()))
+    return markdown
+
+
+def schemas() -> Iterator[str]:
+    """A section for each kind of `.wayfold` file, from the schema that saving and loading check."""
+    for kind, (module, name) in _KINDS.items():
+        schema = getattr(importlib.import_module(module), name)._SCHEMA
+        yield f"## {kind}\n\nA `{name}`.\n\n{schema.table()}\n"
 
 
 def describe(command: Any, name: str) -> Iterator[str]:

@@ -362,4 +362,7 @@ def _map_array(file: File, name: str, entry: Any, data: NDArray[np.uint8], verif
         raise FormatError(f"array {name!r} has {len(data) - start} bytes, which is not what shape {shape} takes", file)
     if verify and _digest(data) != entry["sha256"]:
         raise FormatError(f"array {name!r} does not match its checksum: the file was altered", file)
-    return data[start:].view(dtype).reshape(shape) if len(data) > start else np.empty(shape, dtype)
+    if len(data) == start:
+        return np.empty(shape, dtype)
+    array = data[start:].view(dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()  # Numba would compile every kernel once more

@@ -75,6 +75,13 @@ def points3(points: ArrayLike, name: str = "points", height: float = 0.0) -> NDA
     return np.ascontiguousarray(array)
 
 
+def within_reach(points: NDArray[np.float64], name: str = "points") -> None:
+    """Refuse coordinates beyond `LARGEST`, and NaN."""
+    if points.size and not (points.min() >= -LARGEST and points.max() <= LARGEST):
+        wrong = int(np.argmin((np.abs(points) <= LARGEST).all(axis=-1)))
+        raise GeometryError(f"{name}[{wrong}] lies beyond {LARGEST:g} m: {points[wrong].tolist()}")
+
+
 def point3(point: ArrayLike, name: str = "point", height: float = 0.0) -> NDArray[np.float64]:
     """A finite (3,) float64 array from (x, y) or (x, y, z); a missing height is `height`."""
     try:

@@ -266,8 +266,15 @@ def _value_limits(value: Value) -> str:
 def _between(low: float, high: float, other: str) -> str:
     if math.isinf(low) and math.isinf(high):
         return f"may be {other}" if other else ""
-    told = f"at least {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+    if math.isinf(low):
+        told = f"at most {_shown(high)}"
+    else:
+        told = f"at least {_shown(low)}" if math.isinf(high) else f"{_shown(low)} to {_shown(high)}"
     return f"{told}, or {other}" if other else told
+
+
+def _shown(number: float) -> str:
+    return str(int(number)) if abs(number) < 1e11 and number == int(number) else f"{number:g}"
 
 
 def _check_fields(where: str, given: Mapping[str, Any], wanted: Mapping[str, Value]) -> None:

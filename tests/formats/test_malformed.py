@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.draws import SEED
 from tests.formats import samples
 from wayfold import formats
 from wayfold.errors import FormatError, WayfoldError
@@ -72,6 +74,78 @@ def test_damaged_files_load_or_raise_one_of_our_errors(name):
             assert os.listdir(folder) == [name]
 
     attempt()
+
+
+def run_fuzzer(folder, first, count, **environment):
+    """Run cases in a process of their own; the report names the case that ended it."""
+    command = [sys.executable, "-m", "tests.formats.fuzz", str(first), str(count), str(folder)]
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=3600
+    )
+    log = (folder / "log").read_text().splitlines() if (folder / "log").exists() else ["before the first case"]
+    end = "" if log[-1] == "done" else f"status {run.returncode} in {log[-1]}\n"
+    assert run.returncode == 0, f"{end}{run.stdout[-6000:]}{run.stderr[-3000:]}"
+    return run.stdout
+
+
+@pytest.mark.kernels
+@pytest.mark.property
+def test_maps_of_changed_files_are_built_or_refused(tmp_path):
+    told = run_fuzzer(tmp_path, 100_000 * SEED, 400)
+    assert "refused" in told
+    assert "built" in told
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_maps_of_thousands_of_changed_files_are_built_or_refused(tmp_path, part):
+    run_fuzzer(tmp_path, 100_000 * SEED + 1500 * (part + 1), 1500)
+
+
+@pytest.mark.long
+def test_changed_files_make_no_kernel_leave_its_arrays(tmp_path):
+    run_fuzzer(tmp_path, 100_000 * SEED + 10_000, 1500, NUMBA_BOUNDSCHECK="1")
+
+
+LARGE = ["-1e308", "1e307", "1e300", "1.1e12", "NaN", "-Infinity", "1e999", "9" * 400]
+
+
+@pytest.mark.parametrize("value", LARGE)
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        ("a.geojson", r"\[\[\["),
+        ("a.obj", "v "),
+        ("text.ply", "end_header\n"),
+        ("text.stl", "vertex "),
+        ("a.city.json", '"vertices": \\[\\['),
+    ],
+)
+def test_coordinates_that_the_geometry_cannot_carry_are_refused_by_name(tmp_path, name, before, value):
+    value = value.replace("1.1e12", "1.1e16") if name == "a.city.json" else value  # in millimetres
+    text, replaced = re.subn(f"({before})[-0-9.e]+", rf"\g<1>{value}", samples.FILES[name].decode(), count=1)
+    assert replaced == 1
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(FormatError) as caught:
+        loader(name)(file)
+    assert caught.value.file == str(file)
+
+
+@pytest.mark.parametrize("value", [1e12, -1e12])
+def test_the_largest_coordinates_are_read(tmp_path, value):
+    file = tmp_path / "a.obj"
+    file.write_text(f"v 0 0 0\nv {value} 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert formats.load_mesh(file).vertices[1, 0] == value
+
+
+@pytest.mark.parametrize("depth", [40, 2000, 200_000])
+def test_deep_nesting_is_refused(tmp_path, depth):
+    file = tmp_path / "a.geojson"
+    for text in ("[" * depth + "]" * depth, '{"type":"GeometryCollection","geometries":[' * depth + "]}" * depth):
+        file.write_text(text)
+        with pytest.raises(FormatError):
+            formats.load_geojson(file)
 
 
 @pytest.mark.parametrize("name", [*samples.FILES, "a.wayfold"])

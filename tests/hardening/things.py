@@ -7,6 +7,7 @@ are finite and not negative.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from dataclasses import dataclass
 from typing import Any
@@ -193,7 +194,7 @@ def ask_cells(grid):
             yield lambda a=a, b=b: grid.path(cells[a], cells[b], abstract=False, smooth=True)
     if isinstance(grid, SparseGrid):
         yield lambda: grid.paths(cells[:5], cells[-5:], workers=2)
-        yield lambda: grid.regions().cells
+        yield lambda: np.unique(grid.regions().cells, axis=0)
         yield lambda: grid.successors(cells[0])
 
 
@@ -284,7 +285,7 @@ def edit_subregions(made):
 
 def ask_terrain(made):
     low, high = made.bounds[:2], made.bounds[2:]
-    points = np.linspace(low, high, 5)[1:-1] + [[0.1, 0.0], [0.0, 0.1], [-0.1, 0.0]]
+    points = np.linspace(low, high, 5)[1:-1] * [1.0, 0.99]
     yield lambda: made.path(points[0], points[-1])
     yield lambda: made.path(points[0], points[1], graph="dual-extra")
     yield lambda: made.path(points[0], points[-1], radius=0.1)
@@ -296,7 +297,7 @@ def ask_terrain(made):
 def edit_terrain(made):
     x0, y0, x1, y1 = made.bounds
     spot = shapely.box(0.4 * x0 + 0.6 * x1, 0.4 * y0 + 0.6 * y1, 0.3 * x0 + 0.7 * x1, 0.3 * y0 + 0.7 * y1)
-    yield lambda: list(map(lambda ask: ask(), ask_terrain(made.painted([(spot, 3.0)]))))[0]
+    yield lambda: made.painted([(spot, 3.0)]).path((x0, y0), (x1, y1))
     yield lambda: made.with_weights({made.triangle_names[0]: 2.0}).path((x0 + x1) / 2 * np.ones(2), (x0, y0))
 
 
@@ -346,11 +347,11 @@ def judge(answer):
         for one in answer:
             judge(one)
     elif hasattr(answer, "status") and hasattr(answer, "points") and np.ndim(answer.cost) == 0:
-        assert not np.isnan(answer.cost) and answer.cost >= 0, answer
+        assert answer.cost >= 0, answer  # and no NaN
         assert not answer.found or np.isfinite(answer.cost), answer
         assert np.isfinite(answer.points).all()
     elif isinstance(answer, np.ndarray) and answer.dtype.kind == "f":
-        assert not np.isnan(answer).any() and (answer.min(initial=0) >= -1e13), answer
+        assert not np.isnan(answer).any(), answer
 
 
 def use(thing, kind):
@@ -365,9 +366,7 @@ def use(thing, kind):
             continue
         try:
             for job in jobs(thing):
-                try:
+                with contextlib.suppress(WayfoldError):
                     judge(job())
-                except WayfoldError:
-                    pass
         except WayfoldError:  # of what is looked at before asking
-            pass
+            continue

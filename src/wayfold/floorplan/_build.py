@@ -20,6 +20,7 @@ from wayfold.floorplan._polygons import FreeSpace
 from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
 from wayfold.floorplan.plan import FloorPlan
 from wayfold.geometry.frame import Frame
+from wayfold.geometry.polygon import overlaying
 
 Floats = NDArray[np.float64]
 _OPTIONS = {
@@ -82,6 +83,7 @@ def frame_of(plans: Sequence[FloorPlan]) -> Frame:
     return Frame.of(np.concatenate([shapely.get_coordinates(plan.boundary) for plan in plans]))
 
 
+@overlaying()
 def level(
     plan: FloorPlan,
     frame: Frame,

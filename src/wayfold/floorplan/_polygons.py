@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 
 from wayfold.errors import GeometryError, ParameterError
+from wayfold.geometry.frame import LARGEST
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +49,8 @@ def check(value: Any, name: str) -> Polygon | MultiPolygon:
         if not np.isfinite(corners).all():
             raise GeometryError(f"{name} has a corner that is not finite")
         shape = Polygon(corners)
-    if shape.is_empty or not np.isfinite(shapely.get_coordinates(shape)).all():
-        raise GeometryError(f"{name} is empty or has a corner that is not finite")
+    if shape.is_empty or not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():
+        raise GeometryError(f"{name} is empty or has a corner that is not finite or beyond {LARGEST:g} m")
     if not shape.is_valid:
         raise GeometryError(f"{name} is not a valid polygon: {shapely.is_valid_reason(shape)}")
     if not shape.area > 0.0:

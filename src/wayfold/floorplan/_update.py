@@ -12,11 +12,13 @@ from shapely import Polygon
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _build, _polygons
 from wayfold.floorplan.plan import FloorPlan
+from wayfold.geometry.polygon import overlaying
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
 
 
+@overlaying()
 def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     """See `Decomposition.add_obstacle`."""
     old = _level(cut, level)
@@ -30,6 +32,7 @@ def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     return _replace(cut, level, plan, touched, rest)
 
 
+@overlaying()
 def remove(cut: Decomposition, number: int, level: int) -> list[int]:
     """See `Decomposition.remove_obstacle`."""
     old = _level(cut, level)

@@ -17,6 +17,7 @@ from wayfold import _check, formats
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _polygons
 from wayfold.geometry.frame import Frame
+from wayfold.geometry.polygon import overlaying
 
 if TYPE_CHECKING:
     from wayfold.agent import Agent
@@ -76,6 +77,7 @@ class FloorPlan:
         """The free space relative to the origin of `frame`."""
         return self.space_in(self.frame)
 
+    @overlaying()
     def space_in(self, frame: Frame) -> _polygons.FreeSpace:
         """The free space relative to the origin of a frame, which may be that of a larger world."""
         origin = -frame.origin[0], -frame.origin[1]

@@ -25,6 +25,7 @@ from wayfold.floorplan.decomposition import Decomposition
 from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
+from wayfold.geometry.polygon import overlaying
 
 Floats = NDArray[np.float64]
 _LEVEL = np.cos(np.radians(1.0))  # steeper ground makes no ground plane
@@ -140,6 +141,7 @@ class Building:
 
     @classmethod
     @interruptible
+    @overlaying()
     def from_mesh(
         cls, mesh: Mesh, *, agent: Agent | None = None, heights: Sequence[float] | None = None, thickness: float = 0.0
     ) -> Building:

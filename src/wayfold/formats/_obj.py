@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold._archive import File
+from wayfold._check import LARGEST
 from wayfold.errors import FormatError
 from wayfold.formats._polygons import triangulate_faces
-from wayfold.formats._text import finite_numbers, shown, whole_numbers
+from wayfold.formats._text import coordinates, shown, whole_numbers
 from wayfold.geometry.mesh import Mesh
 
 
@@ -138,7 +139,7 @@ def _vertices(lines: list[bytes]) -> NDArray[np.float64]:
         raise ValueError("too few coordinates")
     if (counts > 3).any():
         words = [word for line in lines for word in line.split()[1:4]]
-    return finite_numbers(words).reshape(-1, 3)
+    return coordinates(words).reshape(-1, 3)
 
 
 def _corners(lines: list[bytes], seen: NDArray[np.int64], vertices: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -167,6 +168,10 @@ def _blame(file: File, lines: list[bytes], vertices: int) -> FormatError:
             elif key == [b"f"]:
                 _corners([line], np.array([seen]), vertices)
         except (ValueError, OverflowError):
-            what = "three finite coordinates" if key == [b"v"] else f"three or more vertex numbers from 1 to {vertices}"
+            what = (
+                f"three coordinates within {LARGEST:g}"
+                if key == [b"v"]
+                else f"three or more vertex numbers from 1 to {vertices}"
+            )
             return FormatError(f"expected {what}, not {shown(line.strip())}", file, number)
     return FormatError("the file has a line that is wrong", file)  # pragma: no cover - one line fails alone

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold._archive import File
+from wayfold._check import LARGEST
 from wayfold.errors import FormatError
 
 _MAX_RATIO = 250  # geometry packs 5 to 50 times; beyond this a file is a trap
@@ -88,6 +89,14 @@ def finite_numbers(tokens: Sequence[bytes]) -> NDArray[np.float64]:
     numbers = np.fromiter(map(float, tokens), np.float64, len(tokens))
     if not np.isfinite(numbers).all():
         raise ValueError("not a finite number")
+    return numbers
+
+
+def coordinates(tokens: Sequence[bytes]) -> NDArray[np.float64]:
+    """The tokens as float64; a `ValueError` when one of them is no number that the geometry can carry."""
+    numbers = finite_numbers(tokens)
+    if len(numbers) and not np.abs(numbers).max() <= LARGEST:
+        raise ValueError(f"larger than {LARGEST:g}")
     return numbers
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold._archive import File
+from wayfold._check import LARGEST
 from wayfold.errors import FormatError, VersionError
 from wayfold.formats._polygons import triangulate, triangulate_faces
 from wayfold.formats._text import parse_json, read_bytes
@@ -94,6 +95,8 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
         raise VersionError(f"CityJSON version {version[:20]!r} is not one that is read here (1.0, 1.1, 2.0)", file)
     vertices = _coordinates(file, tree.get("vertices"), "vertices")
     vertices = _place(file, vertices, tree.get("transform"))
+    if not (np.abs(vertices) <= LARGEST).all():
+        raise FormatError(f"a vertex lies beyond {LARGEST:g} m", file)
     templates = _Templates(file, tree.get("geometry-templates"), len(vertices))
     surfaces = _Surfaces()
     objects = tree.get("CityObjects")
@@ -118,7 +121,7 @@ def _coordinates(file: File, value: Any, name: str) -> NDArray[np.float64]:
         points = np.array(value, np.float64).reshape(-1, 3) if value else np.empty((0, 3))
     except (TypeError, ValueError, OverflowError):
         raise FormatError(f"its {name} are not a list of three numbers each", file) from None
-    if not np.isfinite(points).all():
+    if not (np.abs(points) < np.inf).all():
         raise FormatError(f"its {name} are not all finite", file)
     return points
 
@@ -132,10 +135,7 @@ def _place(file: File, vertices: NDArray[np.float64], transform: Any) -> NDArray
     except (KeyError, TypeError, ValueError, OverflowError):
         raise FormatError("its transform is not a scale and a translate of three numbers each", file) from None
     with np.errstate(over="ignore", invalid="ignore"):
-        placed = vertices * scale + move
-    if not np.isfinite(placed).all():
-        raise FormatError("its transform takes vertices out of range", file)
-    return placed
+        return np.asarray(vertices * scale + move)
 
 
 def _geometries(thing: dict[str, Any], lod: str | None) -> list[dict[str, Any]]:
@@ -172,8 +172,9 @@ class _Templates:
         matrix = np.array(geometry["transformationMatrix"], np.float64).reshape(4, 4)
         anchor = vertices[_number(geometry["boundaries"][0], len(vertices))]
         used = sorted(_named(shape["boundaries"], len(self.corners)))
-        moved = self.corners[used] @ matrix[:3, :3].T + matrix[:3, 3] + anchor
-        if not np.isfinite(moved).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = self.corners[used] @ matrix[:3, :3].T + matrix[:3, 3] + anchor
+        if not (np.abs(moved) <= LARGEST).all():
             raise ValueError("its template is placed out of range")
         numbers = {corner: self.first + self.added + k for k, corner in enumerate(used)}
         self.parts.append(moved)

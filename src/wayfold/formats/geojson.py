@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wayfold._archive import File, replacing
+from wayfold._check import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats._text import parse_json, read_bytes
 
@@ -39,7 +40,7 @@ def load_geojson(file: File) -> list[Feature]:
     Raises
     ------
     FormatError
-        When it is not GeoJSON, a ring is not closed or too short, a coordinate is not a finite number, or there is
+        When it is not GeoJSON, a ring is not closed or too short, a coordinate is no number or beyond 1e12, or there is
         no polygon. The message has the number of the feature, from 0.
     GeometryError
         When a polygon crosses itself or has no area, with file and feature.
@@ -117,7 +118,10 @@ def _polygon(file: File, where: str, rings: Any) -> Polygon:
     parts = [_ring(file, where, ring) for ring in _list(file, where, rings, "rings")]
     if not parts:
         raise FormatError(f"{where}: a polygon without rings", file)
-    polygon = shapely.Polygon(parts[0], parts[1:])
+    try:
+        polygon = shapely.Polygon(parts[0], parts[1:])
+    except shapely.errors.ShapelyError as error:
+        raise FormatError(f"{where}: {str(error)[:200]}", file) from None
     if not polygon.is_valid:
         raise GeometryError(f"{file}: {where}: the polygon is not valid: {shapely.is_valid_reason(polygon)}")
     if not polygon.area > 0:
@@ -136,8 +140,8 @@ def _ring(file: File, where: str, positions: Any) -> list[tuple[float, float]]:
             x, y = float(position[0]), float(position[1])
         except OverflowError:
             x = y = math.inf
-        if not (math.isfinite(x) and math.isfinite(y)):
-            raise FormatError(f"{where}: a coordinate is not finite", file)
+        if not (abs(x) <= LARGEST and abs(y) <= LARGEST):
+            raise FormatError(f"{where}: a coordinate is larger than {LARGEST:g} or not finite", file)
         ring.append((x, y))
     if len(ring) < 4:
         raise FormatError(f"{where}: a ring has four positions or more, not {len(ring)}", file)

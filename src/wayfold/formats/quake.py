@@ -148,8 +148,8 @@ def _split(file: File, data: bytes) -> tuple[_Lumps, list[dict[str, str]]]:
     if not len(lumps["models"]):
         raise FormatError("the level holds no model", file)
     for name, field in (("planes", "normal"), ("planes", "distance"), ("vertices", "position"), ("vertices", "normal")):
-        if not np.isfinite(lumps[name][field]).all():
-            raise FormatError(f"the {name} of the level are not all finite", file)
+        if not (np.abs(lumps[name][field]) <= _check.LARGEST).all():
+            raise FormatError(f"the {name} of the level are not all within {_check.LARGEST:g}", file)
     start, size = spans[_ENTITIES].tolist()
     return lumps, _parse_entities(file, data[start : start + size].rstrip(b"\0").decode("latin-1"))
 
@@ -179,12 +179,12 @@ def _parse_entities(file: File, text: str) -> list[dict[str, str]]:
 
 
 def _numbers(text: str | None, count: int) -> NDArray[np.float64] | None:
-    """`count` finite numbers in a text, or None."""
+    """`count` numbers in a text that the geometry can carry, or None."""
     try:
         numbers = np.array([float(word) for word in (text or "").split()])
     except ValueError:
         return None
-    return numbers if len(numbers) == count and np.isfinite(numbers).all() else None
+    return numbers if len(numbers) == count and (np.abs(numbers) <= _check.LARGEST).all() else None
 
 
 def _points(entities: list[dict[str, str]]) -> list[SpawnPoint]:

@@ -17,7 +17,7 @@ class Mesh:
     Parameters
     ----------
     vertices : (n, 3) array_like, metres
-        Finite coordinates, z up.
+        Coordinates within 1e12 of 0, z up.
     triangles : (m, 3) array_like of int
         Vertex numbers, counter-clockwise seen from outside. At least one.
     materials : (m,) array_like of int, optional
@@ -28,7 +28,7 @@ class Mesh:
     Raises
     ------
     GeometryError
-        When a coordinate is not finite, a triangle names a vertex that is not there, or there is nothing.
+        When a coordinate is not finite or too large, a triangle names a vertex that is not there, or there is nothing.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Mesh:
         material_names: tuple[str, ...] | list[str] = (),
     ) -> None:
         self.vertices: NDArray[np.float64] = _check.points3(vertices, "vertices")
+        _check.within_reach(self.vertices, "vertices")
         corners = np.asarray(triangles)
         if corners.ndim != 2 or corners.shape[1] != 3 or corners.size == 0:
             raise GeometryError(f"a mesh needs triangles of shape (m, 3), at least one, not {corners.shape}")

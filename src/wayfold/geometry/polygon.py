@@ -7,6 +7,9 @@ polygons (holes, unions, offsets) is shapely's.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,6 +39,17 @@ def _ring(polygon: ArrayLike) -> Points:
     if len(ring) < 3:
         raise GeometryError(f"a polygon needs at least 3 corners, not {len(ring)}")
     return ring
+
+
+@contextlib.contextmanager
+def overlaying() -> Iterator[None]:
+    """Whatever shapely cannot do with polygons inside is a `GeometryError`; also a decorator."""
+    from shapely.errors import ShapelyError
+
+    try:
+        yield
+    except ShapelyError as error:
+        raise GeometryError(f"the polygons cannot be laid over each other: {str(error)[:200]}") from None
 
 
 def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible, uninterrupted
+from wayfold._interrupts import interruptible
+from wayfold._locks import ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
@@ -37,7 +38,8 @@ _NEAR_NODES = 192
 class Hierarchy(Savable):
     """Levels of parts over a graph; build one with `build`.
 
-    Any number of threads may ask for paths at once; nobody may while `update` or `customise` runs.
+    Any number of threads may ask for paths, also while another one changes costs: a query sees those before a change or
+    those after it.
 
     Attributes
     ----------
@@ -63,7 +65,9 @@ class Hierarchy(Savable):
         self._components = graph.components()
         self._may_have_split = False
         self._queries: dict[bool, Queries] = {}
-        self._lock = threading.Lock()
+        self._making = threading.Lock()  # of what is made on first use
+        self._changing = threading.Lock()  # of changes that are prepared beside queries
+        self._lock = ReadersWriter()
         self._default_top = {True: 0, False: 0}  # by whether paths are exact
         self._near = 0.0
         if parts is not None:
@@ -115,6 +119,7 @@ class Hierarchy(Savable):
     # --- what it holds ---------------------------------------------------------------------------------------------
 
     @property
+    @reads
     def levels(self) -> list[Level]:
         """What each level holds (the paper's figures 18 and 23), the graph as level 0 first."""
         return self._queries[self.exact].levels.describe(self._topology.num_nodes, self._topology.num_edges)
@@ -135,16 +140,18 @@ class Hierarchy(Savable):
         return self._queries[self.exact].levels.partition
 
     @property
+    @reads
     def graph(self) -> Graph:
         """The graph with its present costs."""
         graph = self._graph
         if graph is None:
-            with self._lock:
+            with self._making:
                 graph = self._graph
                 if graph is None:
                     graph = self._graph = self._present_graph()
         return graph
 
+    @reads
     def portals(self, level: int) -> NDArray[np.int32]:
         """The nodes that are portals of a level from 1."""
         number = _check.whole(level, "level", low=1, high=max(1, self.num_levels))
@@ -157,6 +164,7 @@ class Hierarchy(Savable):
         """Bytes of the levels, stored sub-paths included, without the graph that they were built from."""
         return sum(queries.levels.nbytes for queries in self._queries.values())
 
+    @reads
     def memory(self) -> dict[str, int]:
         """Bytes by what they are for; `workspaces` counts those that earlier queries left for reuse."""
         result = {f"level_{level.number}": level.nbytes for level in self.levels}
@@ -175,6 +183,7 @@ class Hierarchy(Savable):
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
+    @reads
     def path(self, start: int, goal: int, *, level: int | None = None, exact: bool | None = None) -> Path:
         """The path between two nodes.
 
@@ -224,6 +233,7 @@ class Hierarchy(Savable):
             self._refresh_components()
         return path
 
+    @reads
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The nodes that `path` settles between two nodes, ascending, for pictures; over levels those of portals."""
         first = _input.node_number(self._topology, start, "start")
@@ -240,6 +250,7 @@ class Hierarchy(Savable):
             queries.one(first, last, top=level, single=single, points=self._points_of, settled_nodes=found)
         return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
+    @reads
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Paths:
         """Shortest paths of many queries, in parallel; costs are those that `path` gives.
 
@@ -264,7 +275,6 @@ class Hierarchy(Savable):
 
     # --- costs that change -----------------------------------------------------------------------------------------
 
-    @uninterrupted()
     def update(self, edges: ArrayLike, costs: ArrayLike) -> None:
         """Give some edges other costs; only the parts that hold them are made again, upward.
 
@@ -283,37 +293,42 @@ class Hierarchy(Savable):
         nodes, slots, prices = _input.changed_slots(graph, edges, costs)
         if not slots.size:
             return
-        opened = False
-        for queries in self._queries.values():
-            levels = queries.levels
-            sources = levels.rank[nodes]
-            arcs = levels.overlay.offsets[sources] + (slots - graph.offsets[nodes])
-            before = levels.overlay.costs[arcs]
-            opened |= bool((np.isinf(before) & np.isfinite(prices)).any())
-            self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices)).any())
-            levels.update(sources, arcs, prices)
-        self._graph = None
-        if opened:
-            self._refresh_components()
+        with self._changing, self._lock.writing():
+            opened = False
+            for queries in self._queries.values():
+                levels = queries.levels
+                sources = levels.rank[nodes]
+                arcs = levels.overlay.offsets[sources] + (slots - graph.offsets[nodes])
+                before = levels.overlay.costs[arcs]
+                opened |= bool((np.isinf(before) & np.isfinite(prices)).any())
+                self._may_have_split |= bool((np.isfinite(before) & np.isinf(prices)).any())
+                levels.update(sources, arcs, prices)
+            self._graph = None
+            if opened:
+                self._refresh_components()
 
     def refresh(self) -> None:
         """Finish what updates have put off, so that queries are as fast as after building."""
-        fresh = {exact: queries.levels.copied() for exact, queries in self._queries.items()}
-        components = self._components
-        for levels in fresh.values():
-            levels.refresh()
-            if levels.scale < levels.full_scale:
-                components = self.graph.components()
-                levels.place_landmarks(components)
-        self._take(fresh, components, self._may_have_split and components is self._components)
+        with self._changing:
+            fresh = {exact: queries.levels.copied() for exact, queries in dict(self._queries).items()}
+            components = self._components
+            for levels in fresh.values():
+                levels.refresh()
+                if levels.scale < levels.full_scale:
+                    components = self.graph.components()
+                    levels.place_landmarks(components)
+            self._take(fresh, components, self._may_have_split and components is self._components)
 
-    @uninterrupted()
+    @writes
     def _take(self, levels: dict[bool, Levels], components: NDArray[np.int32], may_have_split: bool) -> None:
+        """Exchange the levels for changed ones; those that a query has made meanwhile are made again when needed."""
+        self._queries = {exact: self._queries[exact] for exact in levels}
         for exact, fresh in levels.items():
             self._queries[exact].levels = fresh
         self._components = components
         self._may_have_split = may_have_split
 
+    @reads
     def repaired(self, graph_or_navmesh: Any, kept: ArrayLike) -> Hierarchy:
         """A hierarchy for a graph that differs from this one's in places; this one stays as it is, for its queries.
 
@@ -370,18 +385,20 @@ class Hierarchy(Savable):
             prices = np.where(graph.motions & usable, prices, np.float32(np.inf))
         changed = Graph(graph.points, graph.offsets, graph.targets, prices, directed=graph.directed)
         components = changed.components()
-        fresh = {exact: queries.levels.copied() for exact, queries in self._queries.items()}
-        for levels in fresh.values():
-            _, slots = base_slots(graph, levels.partition)
-            levels.customise(prices[slots], components, workers=workers)
-        with uninterrupted():
-            self._take(fresh, components, False)
-            self._graph = changed
+        with self._changing:
+            fresh = {exact: queries.levels.copied() for exact, queries in dict(self._queries).items()}
+            for levels in fresh.values():
+                _, slots = base_slots(graph, levels.partition)
+                levels.customise(prices[slots], components, workers=workers)
+            with self._lock.writing():
+                self._take(fresh, components, False)
+                self._graph = changed
 
     # --- files -----------------------------------------------------------------------------------------------------
 
     _SCHEMA = archive.SCHEMA
 
+    @reads
     def _to_parts(self) -> Parts:
         return archive.to_parts(self)
 
@@ -441,7 +458,7 @@ class Hierarchy(Savable):
         queries = self._queries.get(exact)
         if queries is None:
             graph = self.graph  # outside the lock, which it takes itself
-            with self._lock:
+            with self._making:
                 queries = self._queries.get(exact)
                 if queries is None:
                     self._graph = graph

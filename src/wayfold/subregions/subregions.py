@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible, uninterrupted
+from wayfold._interrupts import interruptible
+from wayfold._locks import ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
 from wayfold.agent import Motion, check_motions
-from wayfold.errors import ParameterError
+from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as search_kernels
 from wayfold.path import Path, Status
@@ -31,6 +32,7 @@ MARGIN = 1
 WEIGHT = 1.1
 """What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
 that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
+_NOBODY = ReadersWriter()  # of subregion graphs without a waypoint graph, which nobody can edit
 LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
@@ -68,6 +70,7 @@ class SubregionGraph(Savable):
         self._space: search_kernels.GraphSpace | None = None
         self._bounds: Bounds | None = None
         self._live: Live | None = None
+        self._edits = 0 if waypoints is None else waypoints._edits  # of the waypoint graph that it has followed
 
     @classmethod
     @interruptible
@@ -154,10 +157,13 @@ class SubregionGraph(Savable):
             f" cost {self.cost}, {self.nbytes / 1e6:.1f} MB>"
         )
 
+    @reads
     def with_cost(self, cost: str) -> SubregionGraph:
         """The same subregions with another cost scheme; nothing is detected again. Only one of them can be repaired."""
         _check_cost(cost)
-        return SubregionGraph(self.waypoints, self.motions, cost, self.seed, self.abstraction())
+        other = SubregionGraph(self.waypoints, self.motions, cost, self.seed, self.abstraction())
+        other._edits = self._edits
+        return other
 
     def attach(self, waypoints: WaypointGraph) -> SubregionGraph:
         """Give a loaded subregion graph the waypoint graph that it was built over; returns itself.
@@ -170,16 +176,17 @@ class SubregionGraph(Savable):
         same = _files.fingerprint(waypoints) == self.parts.fingerprint
         if not same or not _files.belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
-        self.waypoints = waypoints
+        self.waypoints, self._edits = waypoints, waypoints._edits
         return self
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
-    @uninterrupted()
+    @writes
     def repair(self, edit: Edit) -> None:
         """Follow a change of the waypoint graph: only the subregions that it concerns are detected again.
 
-        The result is what `build` would give, up to the numbers of the subregions. Queries must not run meanwhile.
+        The result is what `build` would give, up to the numbers of the subregions. Queries of other
+        threads see the subregions as they were or as they are; between an update and its repair they are refused.
 
         Parameters
         ----------
@@ -202,9 +209,11 @@ class SubregionGraph(Savable):
         self.graph = self._live.graph
         if self._masks.count != self.graph.num_nodes:
             self._masks = Masks(self.graph.num_nodes)
+        self._edits += 1
 
     # --- planning --------------------------------------------------------------------------------------------------
 
+    @reads
     def path(
         self,
         start: ArrayLike,
@@ -244,7 +253,7 @@ class SubregionGraph(Savable):
         OffMapError
             When a point has no waypoint that the character can move to.
         """
-        waypoints = self._attached()
+        waypoints = self._current()
         rings = _check.whole(margin, "margin", low=0)
         factor = _check.number(weight, "weight", low=1.0)
         limit = searcher.check_budget(budget)
@@ -279,6 +288,7 @@ class SubregionGraph(Savable):
         planner = partial(self.path, margin=margin, weight=weight, exact=exact)
         return _queries.run([planner], np.zeros(np.shape(starts)[:1], np.int64), starts, goals, workers)
 
+    @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
         """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
         label_a, label_b = int(self.labels[start]), int(self.labels[goal])
@@ -286,6 +296,7 @@ class SubregionGraph(Savable):
             return np.empty(0, np.int32)
         return self.graph.path(label_a, label_b).nodes
 
+    @reads
     def prepare_exact(self, landmarks: int = LANDMARKS, *, progress: Callable[[int, int], None] | None = None) -> None:
         """Compute what exact queries take their bounds from; the first of them does so otherwise.
 
@@ -298,7 +309,7 @@ class SubregionGraph(Savable):
         """
         count = _check.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
-            self._bounds = Bounds(self._attached(), self.motions, self.graph, self.labels, count, progress)
+            self._bounds = Bounds(self._current(), self.motions, self.graph, self.labels, count, progress)
 
     def _filtered(self, start: int, goal: int, margin: int, weight: float, budget: int) -> Path:
         """Dijkstra's algorithm (A* where costs say something about distance) over subregions, then filtered A*."""
@@ -349,11 +360,12 @@ class SubregionGraph(Savable):
             _kernels.clear_corridor(mask.allowed, mask.marked, count)
             self._masks.give(mask)
 
+    @reads
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
         if self._at_once(start, goal) is not None:
             return np.empty(0, np.int64)
-        graph = self._attached().graph
+        graph = self._current().graph
         with self._corridor(start, goal, MARGIN) as space:
             return searcher.settled_nodes(space, graph._workspaces, start, goal, WEIGHT * graph._scale)
 
@@ -390,6 +402,17 @@ class SubregionGraph(Savable):
         if self.waypoints is None:
             raise ParameterError("this subregion graph has no waypoint graph: attach the one it was built over")
         return self.waypoints
+
+    def _current(self) -> WaypointGraph:
+        waypoints = self._attached()
+        if waypoints._edits != self._edits:
+            raise EditError("the waypoint graph has been changed: pass its edits on to `repair` first")
+        return waypoints
+
+    @property
+    def _lock(self) -> ReadersWriter:
+        """That of the waypoint graph: both are asked and changed together."""
+        return _NOBODY if self.waypoints is None else self.waypoints._lock
 
     # --- files -----------------------------------------------------------------------------------------------------
 

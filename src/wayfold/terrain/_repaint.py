@@ -16,6 +16,7 @@ import shapely
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, triangulate
 from wayfold.terrain.ground import Ground
 from wayfold.terrain.prepared import Prepared
@@ -55,6 +56,7 @@ class Painted(NamedTuple):
     over: Ints  # the last polygon over each, UNPAINTED for none
 
 
+@overlaying()
 def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Painted:
     """Cut the triangles of a ground along the outlines of polygons.
 

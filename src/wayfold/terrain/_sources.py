@@ -14,6 +14,7 @@ from wayfold import _check
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats import load_geojson, load_map
 from wayfold.geometry.frame import LARGEST, Frame
+from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._subdivision import paint, triangulate, turns
 from wayfold.terrain.ground import Ground, resolution
 
@@ -25,7 +26,7 @@ def check_weight(weight: Any, name: str) -> float:
     """A weight above 0; infinity is an obstacle."""
     try:
         value = float(weight)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be a number above 0 or infinity, not {weight!r}") from None
     if not value > 0:
         raise ParameterError(f"{name} must be above 0 (infinity for an obstacle), not {value}")
@@ -104,6 +105,7 @@ def moved(shapes: Sequence[Any] | NDArray[Any], frame: Frame) -> NDArray[Any]:
     return np.asarray(shapely.transform(np.array(shapes, object), frame.local))
 
 
+@overlaying()
 def painted_ground(
     shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None
 ) -> tuple[Ground, NDArray[np.int32]]:
@@ -223,6 +225,7 @@ def height_cells(
     return number.reshape(kinds.shape), tuple(labels), np.array(values)
 
 
+@overlaying()
 def triangulate_cells(
     cells: NDArray[Any], side: float, origin: tuple[float, float]
 ) -> tuple[Ground, NDArray[np.int32]]:
@@ -266,6 +269,7 @@ def _runs(border: NDArray[np.bool_], corner: NDArray[np.bool_], turned: bool) ->
     return found
 
 
+@overlaying()
 def mesh_regions(
     mesh: Any, weights: Mapping[str, float] | Sequence[float], default: float
 ) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...], Array]:

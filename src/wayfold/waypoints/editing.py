@@ -75,6 +75,7 @@ def update(
     _lower_scale(graph, pairs, prices)
     touched = np.concatenate([gone, pairs])
     waypoints._forget(np.unique(touched))
+    waypoints._edits += 1
     return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
 
 
@@ -100,6 +101,7 @@ def splice(
     )
     waypoints._count_edges(int(fresh))
     waypoints._forget(np.unique(where))
+    waypoints._edits += 1
     return Edit(np.ascontiguousarray(where), True), numbers
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._interrupts import interruptible, uninterrupted
+from wayfold._interrupts import interruptible
+from wayfold._locks import ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
 from wayfold.errors import OffMapError, ParameterError
@@ -101,6 +102,8 @@ class WaypointGraph(Savable):
         self.built = graph.num_nodes
         self.removed = np.zeros(graph.num_nodes, np.bool_)
         self._editable = False
+        self._lock = ReadersWriter()
+        self._edits = 0  # how many there were
 
     @classmethod
     @interruptible
@@ -233,6 +236,7 @@ class WaypointGraph(Savable):
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
+    @reads
     def usable(self, motions: int) -> NDArray[np.bool_]:
         """(n,) bool, which waypoints have an edge that a character with these motions can use."""
         kinds = int(check_motions(motions))
@@ -272,6 +276,7 @@ class WaypointGraph(Savable):
             reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
             raise OffMapError(f"{name} ({_shown(where)}) lies outside the world, which reaches from {reach}")
 
+    @reads
     def closest(
         self,
         point: ArrayLike | Place,
@@ -326,6 +331,7 @@ class WaypointGraph(Savable):
             f" {_names(kinds)}: something is between"
         )
 
+    @reads
     def path(self, start: ArrayLike, goal: ArrayLike, *, motions: int | None = None) -> Path:
         """The shortest path over the waypoints by plain A*, without a subregion graph.
 
@@ -351,6 +357,7 @@ class WaypointGraph(Savable):
         """What the agent is capable of; every motion where there is no agent."""
         return ALL_MOTIONS if self.agent is None else self.agent.motions
 
+    @reads
     def between(
         self,
         start: Any,
@@ -392,6 +399,7 @@ class WaypointGraph(Savable):
             return direct
         return path
 
+    @reads
     def joined(self, start: Any, goal: Any, motions: Motion) -> bool:
         """Whether there is a path between two places, without a search."""
         first = start if isinstance(start, Place) else self.place(start, motions, "start")
@@ -401,6 +409,7 @@ class WaypointGraph(Savable):
         labels = self.graph.components(motions)
         return bool(labels[self.closest(first, motions)] == labels[self.closest(last, motions)])
 
+    @reads
     def frozen(self, motions: Motion) -> WaypointGraph:
         """The waypoints as they are now, which edits do not change; only for `between` with a search of its own."""
         self.usable(motions)
@@ -488,7 +497,7 @@ class WaypointGraph(Savable):
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
-    @uninterrupted()
+    @writes
     def update(
         self,
         edges: ArrayLike | None = None,
@@ -529,11 +538,12 @@ class WaypointGraph(Savable):
 
         Notes
         -----
-        The first update copies the graph once, to rows with room for more edges. Queries must not run meanwhile.
+        The first update copies the graph once, to rows with room for more edges. Queries of other threads see the graph
+        as it was before an update or as it is after it.
         """
         return editing.update(self, edges, motions, costs, remove, add_waypoints, remove_waypoints)
 
-    @uninterrupted()
+    @writes
     def splice(
         self,
         points: NDArray[np.float64],
@@ -556,6 +566,7 @@ class WaypointGraph(Savable):
         """
         return editing.splice(self, points, home, edges, motions)
 
+    @reads
     def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:
         """A graph of some waypoints in a given order, those that it was built with first; this one stays as it is."""
         graph = self.graph
@@ -595,6 +606,7 @@ class WaypointGraph(Savable):
 
     _SCHEMA = _files.SCHEMA
 
+    @reads
     def _to_parts(self) -> Parts:
         return _files.to_parts(self)
 

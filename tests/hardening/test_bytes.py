@@ -1,0 +1,93 @@
+"""The same object saves the same bytes, wherever it is made, and nothing that was not computed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import wayfold
+from tests.hardening import things
+
+pytestmark = pytest.mark.kernels
+
+MARK = 0x5A
+
+# What is left in freed memory: numpy's own cache of small arrays, and what malloc gives out again, which glibc fills
+# with the complement of MALLOC_PERTURB_.
+SCRIPT = """
+    import sys
+    import numpy as np
+    from tests.hardening import things
+    from wayfold._archive import write_archive
+
+    def litter():
+        mark = int(sys.argv[2])
+        for size in (*range(1, 1024, 3), *(1 << k for k in range(10, 22))):
+            left = [np.full(size, mark, np.uint8) for _ in range(8)]
+            del left
+
+    litter()
+    write_archive(f"{sys.argv[1]}/careless", "any", {f"{k}": np.empty(100 + k, np.uint8) for k in range(50)})
+    for name, kind in things.SAVED.items():
+        litter()
+        thing = kind.make()
+        litter()
+        thing.save(f"{sys.argv[1]}/{name}")
+"""
+
+
+def saved_by_a_process(folder, mark):
+    folder.mkdir()
+    environment = {**os.environ, "MALLOC_PERTURB_": str(255 - mark), "PYTHONHASHSEED": str(mark)}
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(folder), str(mark)]
+    subprocess.run(command, check=True, env=environment)
+    return {name: (folder / name).read_bytes() for name in (*things.SAVED, "careless")}
+
+
+def test_two_processes_save_the_same_bytes_and_nothing_from_freed_memory(tmp_path):
+    one, two = saved_by_a_process(tmp_path / "one", MARK), saved_by_a_process(tmp_path / "two", MARK + 1)
+    careless = one.pop("careless"), two.pop("careless")
+    assert careless[0] != careless[1]
+    assert bytes([MARK] * 16) in careless[0]
+    for name, content in one.items():
+        assert content == two[name], name
+        assert bytes([MARK] * 16) not in content, name
+
+
+@pytest.mark.parametrize("name", things.SAVED)
+def test_saving_twice_and_saving_what_was_loaded_give_the_same_bytes(tmp_path, name):
+    thing = things.SAVED[name].make()
+    thing.save(tmp_path / "a")
+    thing.save(tmp_path / "b")
+    wayfold.load(tmp_path / "a").save(tmp_path / "c")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+
+
+@pytest.mark.parametrize("name", things.SAVED)
+def test_what_was_loaded_answers_as_what_was_saved(tmp_path, name):
+    kind = things.SAVED[name]
+    thing = kind.make()
+    thing.save(tmp_path / "a")
+    again = wayfold.load(tmp_path / "a")
+    if kind.attach is not None:
+        again.attach(thing.waypoints)
+    for one, two in zip(kind.ask(thing), kind.ask(again), strict=True):
+        assert told(one) == told(two)
+
+
+def told(job):
+    """An answer as something that can be compared."""
+    try:
+        answer = job()
+    except wayfold.errors.WayfoldError as error:
+        return str(error)
+    if hasattr(answer, "points"):
+        return np.array(answer.cost).tolist(), answer.points.tolist()
+    if isinstance(answer, list):
+        return [told(lambda one=one: one) for one in answer]
+    return np.asarray(answer).tolist() if isinstance(answer, (int, float, np.ndarray, np.generic)) else type(answer)
