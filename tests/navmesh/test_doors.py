@@ -105,6 +105,55 @@ def test_a_block_closes_a_door_and_unblock_opens_it(angle):
     assert after.cost == pytest.approx(before.cost)
 
 
+def gaps(radius, gap, thick, kind):
+    """Walls of a square world, the blocks that leave a gap in it, and the size of the world."""
+    size, half = 10 * radius, thick / 2
+    if kind == "two blocks":
+        return [], [(-size - 1, -gap / 2), (gap / 2, size + 1)], size
+    if kind == "beside a jamb":
+        wide, block = 3 * radius, (-3.1 * radius, 3 * radius - gap)
+    else:  # a pillar in a door, with a gap on its other side that is too narrow
+        wide = (3.5 * radius + gap) / 2
+        block = (1.5 * radius - wide, wide - gap)
+    return [box((-half, -size, -0.1), (half, -wide, 3)), box((-half, wide, -0.1), (half, size, 3))], [block], size
+
+
+def check_gap(angle, shift, radii, thick, radius, kind):
+    """A gap beside a block is passed exactly when the agent fits."""
+    walls, blocks, size = gaps(radius, radii * radius, thick * radius, kind)
+    mesh, place = placed(mesh_of(floor(-size, -size, size, size), *walls), angle, shift)
+    world = World.from_mesh(mesh, cache=False)
+    planner = world.planner(Agent(radius=radius))
+    ends = place([(-7 * radius, 1.5 * radius, 0), (7 * radius, -1.5 * radius, 0)])
+    assert planner.path(*ends)
+    half = thick * radius / 2
+    for low, high in blocks:
+        corners = place([(-half, low, 0), (half, low, 0), (half, high, 0), (-half, high, 0)])
+        world.block(Prism(corners[:, :2], shift[2] - 0.5, shift[2] + 2.0))
+    assert planner.path(*ends).found == (radii >= 2.25)
+
+
+ways_to_block = st.sampled_from(["two blocks", "beside a jamb", "pillar"])
+thicknesses = st.sampled_from([0.1, 0.6, 2.0, 6.0])
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    angles, shifts, st.one_of(wide_enough, too_narrow), thicknesses, st.sampled_from([0.15, 0.4, 0.7]), ways_to_block
+)
+def test_a_gap_beside_a_block_is_passed_exactly_when_the_agent_fits(angle, shift, radii, thick, radius, kind):
+    check_gap(angle, shift, radii, thick, radius, kind)
+
+
+@pytest.mark.long
+@settings(max_examples=300, deadline=None)
+@given(
+    angles, shifts, st.one_of(wide_enough, too_narrow), thicknesses, st.sampled_from([0.15, 0.4, 0.7]), ways_to_block
+)
+def test_many_gaps_beside_blocks_are_passed_exactly_when_the_agent_fits(angle, shift, radii, thick, radius, kind):
+    check_gap(angle, shift, radii, thick, radius, kind)
+
+
 @settings(max_examples=8, deadline=None)
 @given(angles, st.integers(0, 2**32 - 1))
 def test_a_rebuild_beside_doors_equals_a_build(angle, seed):

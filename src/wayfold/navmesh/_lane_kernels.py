@@ -3,9 +3,9 @@
 
 Erosion takes away columns, and with them openings up to two columns wider than the agent. Where it does so, walls are
 looked at as they are: the columns that it took are cut into small cells, and a cell is clear when all of it is at least
-the agent's radius away from the walls, which are the triangles' own parts in blocked columns. Where a column is blocked
-by something else than a wall (steep ground, a low ceiling, a closed zone) all of it counts as a wall. Beside drops the
-small cells without ground do.
+the agent's radius away from the walls, which are the triangles' own parts in blocked columns. Where a zone closes a
+column its outline is the wall; where something else does (steep ground, a low ceiling) all of it counts as one. Beside
+drops the small cells without ground do.
 """
 
 import numpy as np
@@ -15,12 +15,14 @@ from wayfold.geometry._voxel_kernels import clip
 from wayfold.navmesh._compact_kernels import Open
 from wayfold.navmesh._field_kernels import step_between
 from wayfold.navmesh._tile_kernels import BEYOND, LANE
+from wayfold.navmesh._zone_kernels import closes
 
 _FAR = 1 << 20  # columns: a wall that is nowhere
 _OPPOSITE = 0.25  # squared cosine: walls on two sides, at an angle of more than 120 degrees
 _BUCKET = 8  # columns
 _HAIR = 1e-5  # of a column: walls along its side, but for the last digits, are in it
 _MOST_CORNERS = 16
+_SEEN = np.int32(1 << 30)  # instead of the number of a way: looked at
 _BLOCK = 16  # columns: regions of lanes end at such a lattice, so that none comes to lie above itself
 
 
@@ -263,14 +265,19 @@ def _over(vertices, triangles, number, x, y):
 
 
 @kernel_with_memory
-def find_walls(space, distance, columns, frame, near, vertices, triangles, steep, level, buckets, climb, body, parts):
+def find_walls(
+    space, distance, columns, frame, near, vertices, triangles, steep, level, buckets, zones, height, climb, body,
+    parts,
+):  # fmt: skip
     """Walls in the blocked columns beside ground in `near` (columns,) uint8, as segments seen from above.
 
     `buckets` are two tuples, of the triangles in `steep` and in `level`; see `sort_to_buckets`.
 
-    `climb` and `body`, the agent's height, are in metres. Walls are those of a column and a floor: what rises more than
-    `climb` and less than `body` above the ground beside the column. Those of a ledge's own column are points, the
-    middles of small cells without ground, and the sides beyond which there is none; with `parts` 0 only the sides.
+    `climb` and `body`, the agent's height, are in metres; `height` is in voxels. Walls are those of a column and a
+    floor: what rises more than `climb` and less than `body` above the ground beside the column. Those of a ledge's own
+    column are points, the middles of small cells without ground, and the sides beyond which there is none; with `parts`
+    0 only the sides.
+    Where `zones` close a column their outlines are the walls in it.
 
     Returns
     -------
@@ -369,6 +376,12 @@ def find_walls(space, distance, columns, frame, near, vertices, triangles, steep
                     )
                     if not _known(segments, before, used):
                         used += 1
+            if other >= 0 and len(zones.kinds) > 0:
+                if used + len(zones.corners) > len(segments):
+                    more = np.empty((2 * (used + len(zones.corners)), 4))
+                    more[:used] = segments[:used]
+                    segments = more
+                used = _outlines(space, frame, zones, height, other, x, y, segments, used)
             if step == 8 or used == before:
                 # A drop begins where the ledge's column ends, at the latest. What is only diagonally blocked is so
                 # beside another span too.
@@ -390,6 +403,44 @@ def find_walls(space, distance, columns, frame, near, vertices, triangles, steep
             walls += 1
             offsets[walls] = used
     return head, after, floors, offsets, segments
+
+
+@helper
+def _outlines(space, frame, zones, height, k, x, y, segments, used):
+    """Add what a column, x and y, has of the outlines of zones that close its span `k`; return the segments' number."""
+    left, down = frame.x + frame.first_x * frame.cell, frame.y + frame.first_y * frame.cell
+    for zone in range(len(zones.kinds)):
+        if zones.kinds[zone, 1] != 0 or not closes(space, frame, height, zones, zone, k):
+            continue
+        first, last = zones.offsets[zone], zones.offsets[zone + 1]
+        for corner in range(first, last):
+            after = corner + 1 if corner + 1 < last else first
+            ax, ay = (
+                (zones.corners[corner, 0] - left) / frame.cell - x,
+                (zones.corners[corner, 1] - down) / frame.cell - y,
+            )
+            bx, by = (
+                (zones.corners[after, 0] - left) / frame.cell - x,
+                (zones.corners[after, 1] - down) / frame.cell - y,
+            )
+            begin, end = _within(ax, bx - ax, 0.0, 1.0)
+            begin, end = _within(ay, by - ay, begin, end)
+            if begin <= end:
+                segments[used, 0], segments[used, 1] = x + ax + begin * (bx - ax), y + ay + begin * (by - ay)
+                segments[used, 2], segments[used, 3] = x + ax + end * (bx - ax), y + ay + end * (by - ay)
+                used += 1
+    return used
+
+
+@inline
+def _within(start, span, begin, end):
+    """The part of a way along an axis, from `start` on by `span`, that is in a column, but for a hair."""
+    low, high = -_HAIR - start, 1.0 + _HAIR - start
+    if span > 0.0:
+        return max(begin, low / span), min(end, high / span)
+    if span < 0.0:
+        return max(begin, high / span), min(end, low / span)
+    return begin, end if low <= 0.0 <= high else begin - 1.0
 
 
 @inline
@@ -568,6 +619,175 @@ def keep_passable(space, distance, narrow, columns, frame, walls, radius, climb,
         narrow[k] = found
         count += found
     return count
+
+
+@kernel
+def around_narrow(space, distance, narrow, limit, around, member, queue):
+    """Mark (in `member`, uint8) eroded spans up to `around` steps from narrow ones, themselves included.
+
+    `queue` (n,) int32 is scratch. `member` becomes the number of steps plus 1, 0 for others.
+    """
+    tail = 0
+    for k in range(narrow.size):
+        member[k] = narrow[k]
+        if narrow[k]:
+            queue[tail] = k
+            tail += 1
+    place = 0
+    while place < tail:
+        k = queue[place]
+        place += 1
+        if member[k] > around:
+            continue
+        for step in range(8):
+            other = _around(space.links, k, step)
+            if other >= 0 and member[other] == 0 and space.kind[other] > 0 and distance[other] < limit:
+                member[other] = member[k] + 1
+                queue[tail] = other
+                tail += 1
+
+
+@inline
+def _in_rim(columns, frame, rim, k):
+    """Whether a span is in one of the outermost columns of the frame."""
+    x, y = columns[k] % frame.width, columns[k] // frame.width
+    return x < rim or y < rim or x >= frame.width - rim or y >= frame.depth - rim
+
+
+@kernel
+def keep_joining(space, distance, columns, frame, limit, rim, around, deep, many, member, queue, ring, part):
+    """Unmark spans of ways that lead nowhere: those that do not join parts of the ground that erosion left.
+
+    Where walls meet at an angle, ground is narrow too, but whoever goes there comes back the same way. Ways that are
+    at least `deep` columns long are kept all the same, also those of `many` columns beside no ground that is left. So
+    are those that are more than `around` columns long where they reach into the outermost `rim` columns of the frame,
+    since nobody knows what they lead to.
+
+    Parameters
+    ----------
+    limit : int, half cells
+        Distances from which erosion leaves a span.
+    member : (n,) uint8
+        Above 0 for spans of ways; set to 0 for those that lead nowhere.
+    queue, ring, part : (n,), (n,) and (n,) int32
+        Scratch.
+
+    Returns
+    -------
+    int, spans of ways that are left
+    """
+    links = space.links
+    size = member.size
+    total = 0
+    for k in range(size):
+        part[k] = 0
+    # Numbers of ways, and below 0 what lies around each.
+    number = 0
+    for seed in range(size):
+        if member[seed] == 0 or part[seed] != 0:
+            continue
+        number += 1
+        part[seed] = number
+        queue[0] = seed
+        head, tail = 0, 1
+        beside, outside = 0, False
+        while head < tail:
+            k = queue[head]
+            head += 1
+            outside |= _in_rim(columns, frame, rim, k)
+            for side in range(4):
+                other = links[k, side]
+                if other < 0:
+                    continue
+                if member[other] > 0:
+                    if part[other] == 0:
+                        part[other] = number
+                        queue[tail] = other
+                        tail += 1
+                elif distance[other] >= limit and part[other] != -number:
+                    part[other] = -number
+                    ring[beside] = other
+                    beside += 1
+        if beside == 0:
+            kept = outside or tail >= many
+        else:
+            kept = _parts_around(links, distance, limit, ring, beside, part, number) > 1
+            kept = kept or _reaches_far(
+                links, distance, columns, frame, limit, rim, around, deep, queue, tail, part, number, ring
+            )
+        if kept:
+            total += tail
+        else:
+            for place in range(tail):
+                member[queue[place]] = 0
+    return total
+
+
+@helper
+def _parts_around(links, distance, limit, ring, count, part, number):
+    """How many parts the ground beside a way has, joined also by what is one column farther away.
+
+    `ring` holds the spans beside it, which have -number as their `part`; it needs room for those farther away.
+    """
+    used = count
+    for place in range(count):
+        for step in range(8):
+            other = _around(links, ring[place], step)
+            if other >= 0 and distance[other] >= limit and part[other] != -number:
+                part[other] = -number
+                ring[used] = other
+                used += 1
+    # Flood them, those beside the way first; what was seen gets a number that nothing else has.
+    found = 0
+    for place in range(count):
+        if part[ring[place]] != -number:
+            continue
+        found += 1
+        part[ring[place]] = _SEEN
+        ring[used] = ring[place]
+        head, tail = used, used + 1
+        while head < tail:
+            k = ring[head]
+            head += 1
+            for side in range(4):
+                other = links[k, side]
+                if other >= 0 and part[other] == -number:
+                    part[other] = _SEEN
+                    ring[tail] = other
+                    tail += 1
+    return found
+
+
+@helper
+def _reaches_far(links, distance, columns, frame, limit, rim, around, deep, queue, count, part, number, ring):
+    """Whether a way leads far from the ground that erosion left: `deep` columns, or `around` beside the frame's rim."""
+    tail = 0
+    for place in range(count):
+        k = queue[place]
+        for side in range(4):
+            other = links[k, side]
+            if other >= 0 and distance[other] >= limit and part[k] == number:
+                part[k] = _SEEN
+                ring[tail] = k
+                tail += 1
+    head, steps = 0, 0
+    while head < tail:
+        steps += 1
+        if steps >= deep:
+            return True
+        end = tail
+        while head < end:
+            k = ring[head]
+            head += 1
+            if steps > around and _in_rim(columns, frame, rim, k):
+                return True
+            for side in range(4):
+                other = links[k, side]
+                if other >= 0 and part[other] == number:
+                    part[other] = _SEEN
+                    ring[tail] = other
+                    tail += 1
+    return False
 
 
 @inline

@@ -14,10 +14,15 @@ from wayfold.path import Path, Status
 
 def warm() -> None:
     """Compile the pipeline, the stitching, the searches and the questions to a mesh."""
-    corners = [(0, 0, 0), (40, 0, 0), (40, 12, 1), (0, 12, 0), (5, 5, 0), (7, 5, 0), (7, 7, 4), (5, 7, 4)]
-    mesh = Mesh(corners, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
+    corners: list[tuple[float, float, float]] = [(0, 0, 0), (40, 0, 0), (40, 12, 1), (0, 12, 0)]
+    corners += [(5, 5, 0), (7, 5, 0), (7, 7, 4), (5, 7, 4)]
+    # A wall with a door.
+    corners += [(20, y, z) for y in (0, 5.65, 6.35, 12) for z in (-1, 4)]
+    mesh = Mesh(
+        corners, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (8, 10, 11), (8, 11, 9), (12, 14, 15), (12, 15, 13)]
+    )
     agent = Agent(radius=0.3, climb=0.3)
-    navmesh = NavMesh.build(mesh, agent, tile_size=12, workers=1, kinds=np.ones(4, np.uint8))
+    navmesh = NavMesh.build(mesh, agent, tile_size=12, workers=1, kinds=np.ones(8, np.uint8))
     NavMesh.build(mesh, agent, tile_size=12, workers=1)
     start, goal = (1.5, 1.5, 0.0), (10.5, 10.5, 0.2)
     navmesh.path(start, goal)

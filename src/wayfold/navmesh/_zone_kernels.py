@@ -38,6 +38,15 @@ def _passes(ring, low_x, low_y, size):
     return False
 
 
+@inline
+def closes(space, frame, height, zones, zone, k):
+    """Whether a body of `height` voxels that stands on a span reaches into a zone, if the zone is in its column."""
+    low, high = zones.heights[zone, 0] - frame.z, zones.heights[zone, 1] - frame.z
+    # The floor's voxel may end above a flat zone whose top the ground itself is below.
+    under = space.floor[k] < np.ceil(high / frame.cell_height) or space.ground[k] < high - _HAIR * frame.cell_height
+    return under and space.floor[k] + height > np.floor(low / frame.cell_height)
+
+
 @kernel
 def mark(space, frame, height, zones, closing):
     """Give the ground in zones their kinds, later zones last; with `closing`, do what zones of kind 0 ask for instead.
@@ -57,7 +66,6 @@ def mark(space, frame, height, zones, closing):
             low_y, high_y = min(low_y, ring[k, 1]), max(high_y, ring[k, 1])
         low, high = zones.heights[zone, 0] - frame.z, zones.heights[zone, 1] - frame.z
         slack = 0.5 * frame.cell_height
-        bottom, top = np.floor(low / frame.cell_height), np.ceil(high / frame.cell_height)
         # Clipped before they are whole numbers: a zone may lie anywhere.
         first_x = int(max(np.floor((low_x - frame.x) / frame.cell), frame.first_x))
         first_y = int(max(np.floor((low_y - frame.y) / frame.cell), frame.first_y))
@@ -75,9 +83,7 @@ def mark(space, frame, height, zones, closing):
                     continue
                 for k in range(space.offsets[column], space.offsets[column + 1]):
                     if closing:
-                        # The floor's voxel may end above a flat zone whose top the ground itself is below.
-                        under = space.floor[k] < top or space.ground[k] < high - _HAIR * frame.cell_height
-                        if under and space.floor[k] + height > bottom:
+                        if closes(space, frame, height, zones, zone, k):
                             space.kind[k] = 0
                     elif space.kind[k] > 0 and low - slack <= space.ground[k] <= high + slack:
                         space.kind[k] = kinds[space.kind[k]]

@@ -37,6 +37,7 @@ from wayfold.navmesh.zones import NO_ZONES
 
 Frame = _field_kernels.Frame
 _MOST_MERGES = 64  # rounds; a dozen is a lot
+_MANY = 64  # columns of a lane beside no other ground from which it is kept
 _LANE_EDGE = 8.0  # columns: longest edge of a lane along a wall, so that its corners follow the ground
 
 
@@ -139,6 +140,24 @@ def find_lanes(
         narrow,
     ):
         return None
+    limit = 2 * agent.radius
+    member, scratch = np.empty(size, np.uint8), np.empty((4, size), np.int32)
+
+    def joining() -> bool:
+        rest = _lane_kernels.keep_joining(
+            space, distance, columns, frame, limit, border - 2 * agent.around + 1, agent.around,
+            agent.deep, _MANY, member, scratch[0], scratch[1:3].reshape(-1), scratch[3],
+        )  # fmt: skip
+        return bool(rest > 0)
+
+    def useful() -> bool:
+        _lane_kernels.around_narrow(space, distance, narrow, limit, agent.around, member, scratch[0])
+        some = joining()
+        narrow[member == 0] = 0
+        return some
+
+    if not useful():
+        return None
     steep, level = np.empty(chosen.size, np.int32), np.empty(chosen.size, np.int32)
     count, floors = _lane_kernels.choose_sides(*triangles[:2], chosen, triangles.flattest, steep, level)
     sides = steep[:count], level[:floors]
@@ -148,19 +167,24 @@ def find_lanes(
         near = np.zeros(frame.width * frame.depth, np.uint8)
         _lane_kernels.spread(narrow, columns, frame.width, frame.depth, reach, near)
         found: tuple[NDArray[Any], ...] = _lane_kernels.find_walls(
-            space, distance, columns, frame, near, *triangles[:2], *sides, buckets, agent.climb, agent.body, parts
-        )
+            space, distance, columns, frame, near, *triangles[:2], *sides, buckets, triangles.zones, agent.height,
+            agent.climb, agent.body, parts,
+        )  # fmt: skip
         return found
 
     # Most narrow spans are too narrow: what is around them need not be looked at then.
     reach = math.ceil(agent.breadth + 2.0)
     where = space, distance, narrow, columns, frame
-    limits = agent.breadth, agent.climb, 2 * agent.radius
-    if not _lane_kernels.keep_passable(*where, walls(reach + 1, agent.parts), *limits, agent.parts):
+    limits = agent.breadth, agent.climb, limit
+    if not _lane_kernels.keep_passable(*where, walls(reach + 1, agent.parts), *limits, agent.parts) or not useful():
         return None
     ways = walls(reach + agent.around, agent.parts)
     slot, cells = _lane_kernels.find_lanes(*where, ways, *limits, agent.around, agent.parts)
-    return Lanes(space.kind.copy(), distance, slot, cells) if (slot >= 0).any() else None
+    member[:] = slot >= 0
+    if not joining():
+        return None
+    slot[member == 0] = -1
+    return Lanes(space.kind.copy(), distance, slot, cells)
 
 
 def regions(

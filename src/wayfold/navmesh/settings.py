@@ -15,7 +15,7 @@ STEP_SLACK = 1e-3
 OPENING = 2.25
 """Radii: the agent gets through every opening between walls that is at least this wide."""
 _LANE_CELLS = 14.0  # to a radius: a chain of whole cells fits into what is free in such an opening, whatever its angle
-_LEAST_BREADTH = 1.33  # columns to a radius, from which on there are lanes
+_LEAST_BREADTH = 0.99  # columns to a radius, from which on there are lanes
 
 
 def usual_cell_size(agent: Agent) -> float:
@@ -108,6 +108,8 @@ class AgentVoxels:
         Distance from walls of a column in the middle of an opening that is wide enough.
     around : int, columns
         How far a lane reaches until erosion leaves something of the ground.
+    deep : int, columns
+        Length from which a lane is kept that leads nowhere.
     border : int, columns
         What a tile must see of its neighbours.
     """
@@ -120,6 +122,7 @@ class AgentVoxels:
     parts: int
     least: int
     around: int
+    deep: int
     border: int
 
     @classmethod
@@ -135,7 +138,8 @@ class AgentVoxels:
         half = 0.5 * OPENING * breadth
         least = max(2 if half > math.sqrt(5.0) else 0, math.ceil(2 * (half - 2.29)))
         around = math.ceil(math.sqrt(max(1.0, (radius + 2.29) ** 2 - half**2))) if lanes else 0
-        # Erosion looks `radius` columns far, the ledge filter one more, the blurred distances another two.
+        # Erosion looks `radius` columns far, the ledge filter one more, the blurred distances another two. What is
+        # narrow up to `around` columns away may lead here, and what it joins is seen as far beyond.
         height = math.ceil(agent.height / settings.cell_height - _SLACK)
         return cls(
             radius,
@@ -146,5 +150,6 @@ class AgentVoxels:
             parts,
             least,
             around,
-            radius + 3 + around,
+            2 * around + radius,
+            radius + max(3, 2 * around + 2),
         )
