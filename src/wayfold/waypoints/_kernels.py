@@ -188,23 +188,42 @@ def surface_beside(world, body, p, q):
 
 
 @inline
+def hanging(world, body, p, away):
+    """How far from `p`, whose nearest surface does not face up, one does not come nearer to one that does, metres.
+
+    0 where that is not known. What faces up is below, in a cone, and no further than the nearest surface: a ball holds
+    all of the cone.
+    """
+    room = body.near - away
+    depth = math.sqrt(0.5) * body.near
+    across = math.sqrt(body.near * body.near + depth * depth - 2.0 * body.near * depth * body.cosine)
+    middle = p[0], p[1], p[2] - depth
+    return room if capsule_clear(world.tree, world.stack, middle, middle, max(depth, across) + room) else 0.0
+
+
+@inline
 def within_reach(world, body, p, q):
     """Whether something to cling to is near all the way from `p` to `q`, also between samples.
 
-    The distance to the nearest triangle changes by no more than one moves: so the next place to look at is as far on as
-    there is room left.
+    Something steep holds whatever else is nearer; where there is none within reach, the nearest surface must not face
+    up. The distance to the nearest triangle changes by no more than one moves: so the next place to look at is as far
+    on as there is room left.
     """
     way = subtract(q, p)
     length = math.sqrt(dot(way, way))
     done, least = 0.0, _FINEST * body.step
+    # Half a step on it may be further away by as much: what is that close to the limit does not count.
+    reach = body.near - 0.5 * least
     while done < length:
-        away2, triangle, _ = nearest_triangle(
-            world.tree, world.stack, along(p, way, done / length), body.near * body.near
-        )
-        # Half a step on it may be further away by as much: what is that close to the limit does not count.
-        if triangle < 0 or math.sqrt(away2) > body.near - 0.5 * least:
+        spot = along(p, way, done / length)
+        away2, triangle, _ = nearest_triangle(world.steep, world.stack, spot, reach * reach)
+        if triangle >= 0:
+            done += max(least, body.near - math.sqrt(away2))
+            continue
+        away2, triangle, where = nearest_triangle(world.tree, world.stack, spot, reach * reach)
+        if triangle < 0 or spot[2] - where[2] >= body.cosine * math.sqrt(away2):
             return False
-        done += max(least, body.near - math.sqrt(away2))
+        done += max(least, hanging(world, body, spot, math.sqrt(away2)))
     return True
 
 

@@ -1,9 +1,10 @@
 """Places in narrow free space: in windows and tunnels, at their ends, and where they cross the faces between regions.
 
 Samples on surfaces and on sharp edges are where balls start from (`_narrow_kernels`). On surfaces they are as far apart
-as an empty ball allows for and closer only where something is opposite; along edges they are half a radius apart, since
-a hole in a thin wall has nothing but edges. All of it is done for the agent's radius and then for twice as much, and so
-on up to openings that the lattice of free places finds by itself.
+as an empty ball allows for; a ball that is not empty moves to where there is most room, and closer samples follow only
+where it is held there, outside of solids. A hole in a thin wall has nothing but edges: along these, stretches with
+something opposite are sampled every half radius. All of it is done for the agent's radius and then for three times as
+much, and so on up to openings that the lattice of free places finds by itself.
 """
 
 from __future__ import annotations
@@ -21,15 +22,22 @@ from wayfold.waypoints.surroundings import Surroundings
 Points = NDArray[np.float64]
 
 _WIDEST = 4.0  # radii of the largest ball at one scale: openings from 2 to 8 radii
+_LEAST = 2.5  # radii of the largest ball at the last scale, at least
+_BEYOND = 0.6  # of the width of the widest openings: radius of the largest ball that is of use
+_SCALE = 3.0  # between one scale and the next: the narrowest openings of the next are 2.7 of its radii wide
 _COARSE = 3.0  # radii between samples on a surface, where the ball of `_WIDEST` radii above each is empty
 _FINE = 0.9  # radii between samples on a surface that has something opposite
-_EDGE = 0.45  # radii between samples along an edge
+_EDGE_COARSE = 3.0  # radii between samples along an edge, where the ball above each is empty
+_EDGE = 0.45  # radii between closer ones: a ball in an opening of 2.5 radii is at most 0.25 off its middle
+_EDGE_WIDE = 0.65  # the same at the other scales: in one of 2.7 radii 0.35
 _ROOM = 1.02  # radii of the ball that must be free, for a little room
 _EXITS = (1.3, 2.6)  # radii in front of an opening
 _SHARP = 0.9  # cosine between the normals of two faces, below which the edge between them is sharp
 _WELD = 1e-9  # of the extent: vertices closer than this are one
 _MOST_SAMPLES = 4_000_000
-_PARTS = 9  # places along each side of the square in which room on a face is looked for
+_THIN = 0.5  # radii: of balls as close as this one is enough
+_TIGHT = 1.5  # radii of the body, below which they have to be a third closer
+_FLAT = 1.5  # times as far apart on a face, where the place with most room is looked for
 
 
 class Narrow(NamedTuple):
@@ -72,24 +80,17 @@ def narrow_places(
     centres, radii = [np.empty((0, 3))], [np.empty(0)]
     edges = _sharp_edges(mesh)
     while True:
-        for spots, ways, exits in (
-            (*_on_surfaces(surroundings, mesh, radius, box, workers), None),
-            _on_edges(edges, radius, box),
+        most = min(_WIDEST * radius, max(_LEAST * radius, _BEYOND * widest))
+        for spots, sizes in (
+            _on_surfaces(surroundings, mesh, (radius, most), box, workers),
+            _on_edges(surroundings, edges, (radius, most), box, workers),
         ):
-            found = _balls(surroundings, spots, ways, radius, workers)
-            kept = np.flatnonzero((found > 0.0) & (found < np.inf))
-            middles, sizes = spots[kept] + found[kept, None] * ways[kept], found[kept]
-            centres.append(middles)
+            centres.append(spots)
             radii.append(sizes)
-            if exits is not None:
-                for far in _EXITS:
-                    for side in (-far, far):
-                        centres.append(middles + side * radius * exits[kept])
-                        radii.append(sizes)
         if 2.0 * _WIDEST * radius >= widest:
             break
-        radius *= 2.0
-    return _thinned(Narrow(np.concatenate(centres), np.concatenate(radii)).sorted())
+        radius *= _SCALE
+    return _thinned(Narrow(np.concatenate(centres), np.concatenate(radii)).sorted(), surroundings.body.radius)
 
 
 def on_planes(
@@ -107,38 +108,65 @@ def on_planes(
     upper = np.minimum(nearest, len(planes) - 1)
     plane = np.where(np.abs(where - planes[lower]) <= np.abs(where - planes[upper]), lower, upper)
     near = np.flatnonzero(np.abs(where - planes[plane]) <= 1.3 * narrow.radii)
+    flat = narrow.centres.copy()
+    flat[near, axis] = planes[plane[near]]
+    near = near[_first_of_cells(flat[near], narrow.radii[near], surroundings.body.radius, _FLAT)]
     centres, plane = np.ascontiguousarray(narrow.centres[near]), plane[near]
     radii, levels = np.ascontiguousarray(narrow.radii[near]), np.ascontiguousarray(planes[plane])
     fits = np.zeros(len(near), np.bool_)
 
     def work(first: int, last: int) -> None:
         _narrow_kernels.roomiest_on_planes(
-            surroundings.world(), surroundings.body, axis, levels, centres, radii, _PARTS, first, last, fits
+            surroundings.world(), surroundings.body, axis, levels, centres, radii, first, last, fits
         )
 
     run_chunks(work, len(near), workers=workers, chunk=64)
     return np.column_stack([centres, radii])[fits], plane[fits]
 
 
-def _balls(surroundings: Surroundings, spots: Points, ways: Points, radius: float, workers: int | None) -> Points:
+def _balls(
+    surroundings: Surroundings, spots: Points, ways: Points, limits: tuple[float, float], workers: int | None
+) -> Points:
     radii = np.empty(len(spots))
 
     def work(first: int, last: int) -> None:
-        _narrow_kernels.narrow_balls(
-            surroundings.world(), surroundings.body, spots, ways, radius, _WIDEST * radius, first, last, radii
-        )
+        _narrow_kernels.narrow_balls(surroundings.world(), surroundings.body, spots, ways, *limits, first, last, radii)
 
     run_chunks(work, len(spots), workers=workers, chunk=1024)
     return radii
 
 
-def _thinned(narrow: Narrow) -> Narrow:
-    """One ball for each cube of a third of its radius, by scale."""
-    scale = np.floor(2.0 * np.log2(np.maximum(narrow.radii, 1e-300)))
-    cell = np.floor(narrow.centres / (np.exp2(0.5 * scale) / 3.0)[:, None])
-    _, first = np.unique(np.column_stack([scale, cell]), axis=0, return_index=True)
-    first.sort()
+def _thinned(narrow: Narrow, body: float) -> Narrow:
+    """One ball for each cube of half its radius or less, by scale."""
+    first = _first_of_cells(narrow.centres, narrow.radii, body)
     return Narrow(np.ascontiguousarray(narrow.centres[first]), np.ascontiguousarray(narrow.radii[first]))
+
+
+def _first_of_cells(places: Points, radii: Points, body: float, times: float = 1.0) -> NDArray[np.int64]:
+    """Rows of the first place in each cube of a share of its radius, by scale, in order."""
+    scale = np.floor(2.0 * np.log2(np.maximum(radii, 1e-300)))
+    sizes = np.exp2(0.5 * scale)
+    sizes *= times * np.where(sizes < _TIGHT * body, _THIN / 1.5, _THIN)
+    cell = np.floor(places / sizes[:, None]).astype(np.int64)
+    # One number for each cube: mixed, so that cubes of any coordinates have different ones.
+    code = scale.astype(np.int64)
+    for axis in range(3):
+        code = (code * 1_000_003 + cell[:, axis]) * 0x5851F42D4C957F2D
+        code ^= code >> 29
+    _, first = np.unique(code, return_index=True)
+    first.sort()
+    return np.asarray(first)
+
+
+def _outside(surroundings: Surroundings, places: Points, workers: int | None) -> NDArray[np.bool_]:
+    """Whether places are outside of what is solid."""
+    result = np.zeros(len(places), np.bool_)
+
+    def work(first: int, last: int) -> None:
+        _narrow_kernels.outside(surroundings.world(), places, first, last, result)
+
+    run_chunks(work, len(places), workers=workers, chunk=1024)
+    return result
 
 
 def _inside(points: Points, box: tuple[Points, Points] | None) -> NDArray[np.bool_]:
@@ -150,20 +178,39 @@ def _inside(points: Points, box: tuple[Points, Points] | None) -> NDArray[np.boo
 def _on_surfaces(
     surroundings: Surroundings,
     mesh: Mesh,
-    radius: float,
+    limits: tuple[float, float],
     box: tuple[Points, Points] | None,
     workers: int | None,
 ) -> tuple[Points, Points]:
-    """Samples on both sides of surfaces that have something opposite, and unit normals."""
+    """Balls that are held between surfaces, with radii within limits: centres and radii."""
+    radius, _ = limits
     spots, ways, sides = spread(mesh, _COARSE * radius, box)
-    shut = np.flatnonzero(np.isfinite(_balls(surroundings, spots, ways, radius, workers)))
-    spots, ways, sides = spots[shut], ways[shut], sides[shut]
+    centres, sizes = _settled(surroundings, spots, ways, limits, workers)
+    held = np.flatnonzero((sizes > 0.0) & (sizes < np.inf))
+    held = held[_outside(surroundings, centres[held], workers)]
     # Closer samples around each; beyond the rim of its triangle they do no harm.
+    spots, ways, sides = spots[held], ways[held], sides[held]
     across = np.cross(ways, sides)
-    steps = _FINE * radius * np.arange(-2, 3)
-    u, v = (part.ravel()[None, :, None] for part in np.meshgrid(steps, steps))
-    close = spots[:, None] + u * sides[:, None] + v * across[:, None]
-    return close.reshape(-1, 3), np.repeat(ways, len(steps) ** 2, axis=0)
+    steps = _FINE * radius * np.arange(-1, 2)
+    u, v = (np.delete(part.ravel(), 4)[None, :, None] for part in np.meshgrid(steps, steps))
+    close = (spots[:, None] + u * sides[:, None] + v * across[:, None]).reshape(-1, 3)
+    more, finer = _settled(surroundings, close, np.repeat(ways, 8, axis=0), limits, workers)
+    kept = np.flatnonzero((finer > 0.0) & (finer < np.inf))
+    return np.concatenate([centres[held], more[kept]]), np.concatenate([sizes[held], finer[kept]])
+
+
+def _settled(
+    surroundings: Surroundings, spots: Points, ways: Points, limits: tuple[float, float], workers: int | None
+) -> tuple[Points, Points]:
+    centres, radii = np.empty((len(spots), 3)), np.empty(len(spots))
+
+    def work(first: int, last: int) -> None:
+        _narrow_kernels.settled_balls(
+            surroundings.world(), surroundings.body, spots, ways, *limits, first, last, centres, radii
+        )
+
+    run_chunks(work, len(spots), workers=workers, chunk=1024)
+    return centres, radii
 
 
 def spread(mesh: Mesh, spacing: float, box: tuple[Points, Points] | None) -> tuple[Points, Points, Points]:
@@ -261,19 +308,52 @@ def beside_edges(mesh: Mesh, away: float, spacing: float) -> Points:
     return np.asarray(a[edge] + share[:, None] * (b - a)[edge] + away * ways[edge])
 
 
-def _on_edges(edges: _Edges, radius: float, box: tuple[Points, Points] | None) -> tuple[Points, Points, Points]:
-    """Samples along edges, unit vectors away from what ends there, and the ways out of an opening."""
-    a, b, ways, exits, _ = edges
+def _on_edges(
+    surroundings: Surroundings,
+    edges: _Edges,
+    limits: tuple[float, float],
+    box: tuple[Points, Points] | None,
+    workers: int | None,
+) -> tuple[Points, Points]:
+    """Balls that are held between edges and something opposite, and places on the ways out: centres and radii."""
+    radius, _ = limits
+    a, b = edges.starts, edges.ends
+    edge = np.arange(len(a))
     if box is not None:
-        near = ((np.minimum(a, b) <= box[1]) & (np.maximum(a, b) >= box[0])).all(axis=1)
-        a, b, ways, exits = a[near], b[near], ways[near], exits[near]
-    lengths = np.linalg.norm(b - a, axis=1)
-    counts = np.maximum(1, np.ceil(lengths / (_EDGE * radius)).astype(np.int64))
-    while counts.sum() > _MOST_SAMPLES:
-        counts = np.maximum(1, counts // 2)
-    edge = np.repeat(np.arange(len(counts)), counts)
-    share = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / counts[edge]
-    spots = a[edge] + share[:, None] * (b - a)[edge]
-    kept = _inside(spots, box)
-    edge = edge[kept]
-    return np.ascontiguousarray(spots[kept]), np.ascontiguousarray(ways[edge]), exits[edge]
+        edge = np.flatnonzero(((np.minimum(a, b) <= box[1]) & (np.maximum(a, b) >= box[0])).all(axis=1))
+    parts = np.maximum(1, np.ceil(np.linalg.norm((b - a)[edge], axis=1) / (_EDGE_COARSE * radius)).astype(np.int64))
+    while parts.sum() > _MOST_SAMPLES // 8:
+        parts = np.maximum(1, parts // 2)
+    edge, low, high = _divided(edge, np.zeros(len(edge)), np.ones(len(edge)), parts)
+    shut = np.isfinite(_balls(surroundings, *_middles(edges, edge, low, high), limits, workers))
+    edge, low, high = edge[shut], low[shut], high[shut]
+    lengths = np.linalg.norm((b - a)[edge], axis=1) * (high - low)
+    spacing = _EDGE if radius <= _ROOM * surroundings.body.radius else _EDGE_WIDE
+    fine = np.clip(np.ceil(lengths / (spacing * radius)).astype(np.int64), 1, 8)
+    edge, low, high = _divided(edge, low, high, fine)
+    spots, ways = _middles(edges, edge, low, high)
+    inside = _inside(spots, box)
+    edge, spots, ways = edge[inside], spots[inside], ways[inside]
+    found = _balls(surroundings, spots, ways, limits, workers)
+    kept = np.flatnonzero((found > 0.0) & (found < np.inf))
+    kept = kept[_first_of_cells(spots[kept] + found[kept, None] * ways[kept], found[kept], surroundings.body.radius)]
+    kept = kept[_outside(surroundings, spots[kept] + found[kept, None] * ways[kept], workers)]
+    middles, sizes, exits = spots[kept] + found[kept, None] * ways[kept], found[kept], edges.exits[edge[kept]]
+    places = [middles, *(middles + far * radius * exits for far in (*_EXITS, *(-far for far in _EXITS)))]
+    return np.concatenate(places), np.tile(sizes, len(places))
+
+
+def _divided(
+    edge: NDArray[np.int64], low: Points, high: Points, parts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Points, Points]:
+    """Stretches of edges, from a share of each to another, each cut into so many parts."""
+    row = np.repeat(np.arange(len(edge)), parts)
+    part = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
+    size = ((high - low) / parts)[row]
+    return edge[row], low[row] + part * size, low[row] + (part + 1) * size
+
+
+def _middles(edges: _Edges, edge: NDArray[np.int64], low: Points, high: Points) -> tuple[Points, Points]:
+    """The middle of each stretch, and the way from there."""
+    a, b = edges.starts[edge], edges.ends[edge]
+    return a + (0.5 * (low + high))[:, None] * (b - a), np.ascontiguousarray(edges.ways[edge])

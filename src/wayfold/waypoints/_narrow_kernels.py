@@ -11,12 +11,17 @@ import math
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import nearest_triangle
 from wayfold.geometry._kernels import along, dot, subtract
-from wayfold.waypoints._kernels import kind_of
+from wayfold.waypoints._kernels import enclosed, in_block, kind_of
 
 _TOUCH = 1e-3  # of a radius: what is nearer to the surface of a ball touches it
 _LEAST = 0.97  # of the wanted radius: smaller balls are in corners
 _TURNS = 10  # times that a ball is made smaller
 _OPPOSITE = 0.25  # cosine: balls that are held on both sides, and cannot grow by moving away from what they touch
+_SMALL = 0.05  # of the wanted radius: balls that may still get to where there is more room
+_MOVES = 14  # times that a ball moves
+_HELD = 0.1  # of a radius: how well a ball is in the middle
+_ENOUGH = 0.95  # of the radius of a ball: room on a face beside it
+_EASY = 1.2  # of the radius of a body: room for it on a face
 _GROWTH = 0.6  # of the growth away from both sides that says that there is room
 
 
@@ -97,30 +102,103 @@ def narrow_balls(world, body, spots, ways, least, most, first, last, radii):
         radii[row] = radius
 
 
+@inline
+def unit(a, b):
+    """The way from `b` to `a`, and how far it is."""
+    side = subtract(a, b)
+    length = max(math.sqrt(dot(side, side)), 1e-300)
+    return (side[0] / length, side[1] / length, side[2] / length), length
+
+
+@inline
+def climbed(world, body, p, clear, one, two, least, most):
+    """Where a ball at `p` that touches `one` and `two` gets by moving away from what it touches, and its radius there.
+
+    It stops where it is held from both sides; infinity where it grows to `most`.
+    """
+    step = clear
+    for _ in range(_MOVES):
+        u, _ = unit(p, one)
+        v, far = unit(p, two)
+        way, length = unit((u[0] + v[0], u[1] + v[1], u[2] + v[2]), (0.0, 0.0, 0.0))
+        move = step
+        if length <= 2.0 * _OPPOSITE:
+            if far - clear <= _HELD * clear:
+                break
+            way, move = u, 0.5 * (far - clear)
+        q = along(p, way, move)
+        away, point = contact(world, body, q, most)
+        if away == math.inf:
+            return p, math.inf
+        if away > clear * (1.0 + _TOUCH):
+            to_one, to_two = subtract(point, one), subtract(point, two)
+            if dot(to_one, to_one) > dot(to_two, to_two):
+                two = one
+            one = point
+            p, clear, step = q, away, away
+        else:
+            two = point
+            step *= 0.5
+            if step < _HELD * least:
+                break
+    return p, clear
+
+
 @kernel
-def roomiest_on_planes(world, body, axis, levels, centres, radii, parts, first, last, fits):
+def settled_balls(world, body, spots, ways, least, most, first, last, centres, radii):
+    """Set `centres` (k, 3) and `radii` (k,) float64 of rows `first` to `last`: where balls are held in narrow places.
+
+    They start from `spots` (k, 3) float64 along the unit vectors `ways` (k, 3) float64, and move to where there is
+    more room. Infinity where they grow to `most`, 0 where they stay smaller than `least`.
+    """
+    for row in range(first, last):
+        spot = spots[row, 0], spots[row, 1], spots[row, 2]
+        way = ways[row, 0], ways[row, 1], ways[row, 2]
+        radius, other = shrunk(world, body, spot, way, _SMALL * least, most)
+        if 0.0 < radius < math.inf:
+            p, radius = climbed(world, body, along(spot, way, radius), radius, spot, other, least, most)
+            centres[row, 0], centres[row, 1], centres[row, 2] = p
+            if radius < _LEAST * least:
+                radius = 0.0
+        radii[row] = radius
+
+
+@kernel
+def roomiest_on_planes(world, body, axis, levels, centres, radii, first, last, fits):
     """Move the balls `first` to `last` to where a body has most room near them on planes across `axis`.
 
-    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. `parts` x `parts`
-    places are looked at, as far from the middle as the radius.
+    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. Places as far
+    from the middle as the radius are looked at, then closer ones around the best.
     """
     u, v = (axis + 1) % 3, (axis + 2) % 3
     for row in range(first, last):
         radius = radii[row]
-        middle_u, middle_v = centres[row, u], centres[row, v]
         centres[row, axis] = levels[row]
-        best = 0.0
-        for place in range(parts * parts):
-            along_u = middle_u + radius * (2.0 * (place // parts) / (parts - 1) - 1.0)
-            along_v = middle_v + radius * (2.0 * (place % parts) / (parts - 1) - 1.0)
-            p = (
-                levels[row] if axis == 0 else along_u if u == 0 else along_v,
-                levels[row] if axis == 1 else along_u if u == 1 else along_v,
-                levels[row] if axis == 2 else along_u if u == 2 else along_v,
-            )
-            away, _ = contact(world, body, p, 1.3 * radius)
-            away = min(away, 1.3 * radius)
-            if away > max(best, body.radius) and kind_of(world, body, p):
-                best = away
-                centres[row, u], centres[row, v] = along_u, along_v
-        fits[row] = best > 0.0
+        best, _ = contact(world, body, (centres[row, 0], centres[row, 1], centres[row, 2]), radius)
+        # Where there is as much room as in the ball itself, or enough for the body, no other place is looked for.
+        half, spacing = 2, 0.5 * radius if best < min(_ENOUGH * radius, _EASY * body.radius) else 0.0
+        while spacing > 0.1 * radius:
+            middle_u, middle_v = centres[row, u], centres[row, v]
+            for place in range((2 * half + 1) ** 2):
+                along_u = middle_u + spacing * (place // (2 * half + 1) - half)
+                along_v = middle_v + spacing * (place % (2 * half + 1) - half)
+                p = (
+                    levels[row] if axis == 0 else along_u if u == 0 else along_v,
+                    levels[row] if axis == 1 else along_u if u == 1 else along_v,
+                    levels[row] if axis == 2 else along_u if u == 2 else along_v,
+                )
+                away, _ = contact(world, body, p, 1.3 * radius)
+                away = min(away, 1.3 * radius)
+                if away > best and not in_block(world, p):
+                    best = away
+                    centres[row, u], centres[row, v] = along_u, along_v
+            half, spacing = 1, 0.5 * spacing
+        p = centres[row, 0], centres[row, 1], centres[row, 2]
+        fits[row] = best > body.radius and kind_of(world, body, p) != 0
+
+
+@kernel
+def outside(world, places, first, last, result):
+    """Set `result` (k,) bool of rows `first` to `last`: whether `places` (k, 3) float64 are not in solids."""
+    for row in range(first, last):
+        result[row] = not enclosed(world, (places[row, 0], places[row, 1], places[row, 2]))

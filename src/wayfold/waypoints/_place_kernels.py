@@ -106,12 +106,16 @@ def keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, c
     found = 0
     for at in range(narrow.shape[0]):
         p = rounded((narrow[at, 0], narrow[at, 1], narrow[at, 2]))
-        if not inside(p, low, high) or kind_of(world, body, p) & VOLUMETRIC == 0 or enclosed(world, p):
+        if not inside(p, low, high) or kind_of(world, body, p) & VOLUMETRIC == 0:
+            continue
+        # What a waypoint leads to is as little in solids as the waypoint.
+        seen = reached(world, body, p, reach, VOLUMETRIC, 0, points, kinds, count)
+        if not seen and enclosed(world, p):
             continue
         if found < scratch.fine.shape[0]:
             scratch.fine[found, 0], scratch.fine[found, 1], scratch.fine[found, 2] = p
             found += 1
-        if not reached(world, body, p, reach, VOLUMETRIC, 0, points, kinds, count):
+        if not seen:
             count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
     if found > 0:
         groups = group_waypoints(world, body, reach, VOLUMETRIC, scratch.group, points, kinds, count)
