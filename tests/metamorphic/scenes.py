@@ -196,6 +196,28 @@ def tunnel(width=2.0, length=8.0):
     return make.scene(f"a tunnel of {width:g} m", asked)
 
 
+def overhang():
+    """A slab on a pillar that stands out over the ground, and a closed room: a climber hangs from both of them."""
+    make = _Maker()
+    make.box((-5, -4, -1), (14, 12, 0))
+    make.box((0, 0, 0), (1, 4, 3.5))
+    make.box((0, 0, 3.5), (7, 4, 4.0))
+    make.box((18, -1, -1), (27, 8, 0))
+    make.box((18, -1, 3), (27, 8, 4))
+    for low, high in (((18, -1), (19, 8)), ((26, -1), (27, 8)), ((19, -1), (26, 0)), ((19, 7), (26, 8))):
+        make.box((*low, 0), (*high, 3))
+    asked = [
+        ((-3.0, 6.0, 0), (4.0, 2.0, 3.15), True),
+        ((5.0, 1.0, 3.15), (9.0, 9.0, 0), True),
+        ((-3.0, -2.0, 0), (4.0, 2.0, 4.0), True),
+        ((4.0, 3.0, 3.15), (5.0, 2.0, 4.0), True),
+        ((20.0, 1.0, 0), (22.5, 3.5, 2.65), True),
+        ((24.0, 6.0, 2.65), (20.5, 2.0, 2.65), True),
+        ((-3.0, 6.0, 0), (22.5, 3.5, 2.65), False),
+    ]
+    return make.scene("an overhang and a closed room", asked)
+
+
 # --- changes ---------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
 """Climbers and flyers: `WaypointGraph` and the planners of a `World`, turned about any axis too; and voxels.
 
 Waypoints are sampled, so ways over them differ from place to place; doors and tunnels are well above or well below the
-agent's size, and what is reachable must not differ. A way is never shorter than the straight line.
+agent's size, and what is reachable must not differ. A way is never shorter than the straight line, and a way where the
+straight line is free is the straight line.
 """
 
 from __future__ import annotations
@@ -14,15 +15,23 @@ from scipy import ndimage
 
 from tests.draws import SEED, seeds
 from tests.metamorphic import changes, scenes
-from tests.metamorphic.changes import shifted, turned
+from tests.metamorphic.changes import drawn_placement, scaled, shifted, turned, turned_in_space
 from tests.metamorphic.judge import attempt, rounding, verdict
-from wayfold import Prism, World
+from wayfold import Prism, WaypointGraph, World
 from wayfold.waypoints import VoxelWaypoints
 
+BIRDS = {
+    "bird in an office": (scenes.BIRD, scenes.office(1.8, ceiling=True, high=1.5)),
+    "bird and a tunnel": (scenes.BIRD, scenes.tunnel(2.0)),
+    "bird and a narrow tunnel": (scenes.BIRD, scenes.tunnel(1.2)),
+}
 SPIDERS = {
     "spider in an office": (scenes.SPIDER, scenes.office(1.2, ceiling=True)),
     "spider in a house": (scenes.SPIDER, scenes.house_for(scenes.SPIDER)),
+    "spider under an overhang": (scenes.SPIDER, scenes.overhang()),
 }
+FREE = {"bird in an office": (6,), "bird and a tunnel": (0,), "bird and a narrow tunnel": (0,)}
+"""Queries whose straight line is free."""
 
 
 def judge(name, case, agent, scene, variants, counted, ways):
@@ -44,6 +53,8 @@ def judge(name, case, agent, scene, variants, counted, ways):
                 wrong.append(f"{what}: {path}, but the scene says {changed.reachable[number]}")
             elif path and path.length < straight - slack:
                 wrong.append(f"{what}: {path.length} is shorter than the straight line, {straight}")
+            elif path and number in FREE.get(case, ()) and path.length > straight + slack:
+                wrong.append(f"{what}: {path.length} although the straight line is free, {straight}")
     counted(name, len(variants), len(variants) * len(scene.pairs))
     verdict(wrong)
 
@@ -51,6 +62,11 @@ def judge(name, case, agent, scene, variants, counted, ways):
 def by_world(scene, agent):
     planner = World.from_mesh(scene.mesh(), cache=False).planner(agent)
     return planner.path
+
+
+def by_waypoints(scene, agent):
+    graph = WaypointGraph.build(scene.mesh(), agent, region_size=max(12 * agent.radius, 6 * agent.height))
+    return lambda start, goal: graph.path(start, goal, motions=agent.motions)
 
 
 def changed_scenes(scene, placements, cuts):
@@ -64,11 +80,38 @@ def changed_scenes(scene, placements, cuts):
 FAR = shifted(390_000.0, 5_820_000.0, 250.0)
 
 
+@pytest.mark.parametrize("case", BIRDS)
+def test_birds_reach_the_same_wherever_the_world_lies_and_whichever_way_is_up(case, counted):
+    agent, scene = BIRDS[case]
+    placements = [turned(17.3).then(shifted(1e7, -1e7)), turned_in_space(3).then(FAR), scaled(1e-3)]
+    judge("World, flyers", case, agent, scene, changed_scenes(scene, placements, range(1)), counted, by_world)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", BIRDS)
+def test_birds_of_many_worlds_reach_the_same(case, counted):
+    agent, scene = BIRDS[case]
+    first = 1000 * SEED
+    placements = [*changes.all_placements(), *(turned_in_space(seed) for seed in range(first, first + 30))]
+    placements += [turned_in_space(seed).then(drawn_placement(seed)) for seed in range(first + 50, first + 70)]
+    judge("World, flyers", case, agent, scene, changed_scenes(scene, placements, range(9)), counted, by_world)
+    few = placements[::6]
+    judge("WaypointGraph.build", case, agent, scene, changed_scenes(scene, few, range(3)), counted, by_waypoints)
+
+
 @pytest.mark.parametrize("case", SPIDERS)
 def test_spiders_reach_the_same_wherever_the_world_lies(case, counted):
     agent, scene = SPIDERS[case]
     placements = [turned(37.0).then(FAR)]
     judge("World, climbers", case, agent, scene, changed_scenes(scene, placements, ()), counted, by_world)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", SPIDERS)
+def test_spiders_of_many_worlds_reach_the_same(case, counted):
+    agent, scene = SPIDERS[case]
+    placements = [*changes.all_placements(), *(drawn_placement(seed + 1000 * SEED) for seed in range(20))]
+    judge("World, climbers", case, agent, scene, changed_scenes(scene, placements, range(6)), counted, by_world)
 
 
 # --- edits -----------------------------------------------------------------------------------------------------------
@@ -103,6 +146,11 @@ def judge_blocks(placements, counted):
 
 def test_blocks_shut_a_birds_door_wherever_the_world_lies(counted):
     judge_blocks([changes.HERE, turned(37.0).then(FAR)], counted)
+
+
+@pytest.mark.long
+def test_blocks_shut_a_birds_door_in_many_worlds(counted):
+    judge_blocks([*changes.all_placements(), *(drawn_placement(seed + 1000 * SEED) for seed in range(20))], counted)
 
 
 # --- voxels ----------------------------------------------------------------------------------------------------------

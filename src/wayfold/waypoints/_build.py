@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,7 +22,7 @@ from wayfold.waypoints import _kernels, _place_kernels
 from wayfold.waypoints._corners import corner_places, crease_places, plane_places, ridge_places, ridges_of, wall_places
 from wayfold.waypoints._narrow import Narrow, narrow_places, on_planes
 from wayfold.waypoints.regions import Regions, grid_boxes
-from wayfold.waypoints.surroundings import Surroundings
+from wayfold.waypoints.surroundings import Body, Surroundings
 
 _COLUMNS = 6  # verticals along each side of a region that look for floors
 LEVELS = 3  # free places along each side of a region that has triangles, and of every face
@@ -146,18 +147,19 @@ def _spots(surroundings: Surroundings, cut: Cut, motions: Motion, workers: int |
     mesh, body = surroundings.local_mesh, surroundings.body
     narrow = Narrow(np.empty((0, 3)), np.empty(0))
     if motions & Motion.VOLUMETRIC:
-        narrow = narrow_places(surroundings, mesh, cut.size / LEVELS, workers=workers)
+        narrow = narrow_places(surroundings, mesh, widest_missed(cut, body), workers=workers)
     spacing = 0.4 * cut.size / _COLUMNS
     ridges = ridges_of(mesh, body.cosine)
     around, rims = ridge_places(mesh, ridges, body.offset, body.lift, body.cosine, spacing)
     creases = crease_places(mesh, body.offset, body.cosine, spacing)
     beside = np.concatenate([wall_places(mesh, body.offset, body.cosine, spacing), around, creases])
     faces, face_rims, face_narrow = [], [], []
-    for axis, planes in enumerate(planes_of(cut)):
-        found, over = plane_places(mesh, ridges, beside, rims, body.offset, body.cosine, spacing, axis, planes[1:-1])
+    planes = [levels[1:-1] for levels in planes_of(cut)]
+    for axis, levels in enumerate(planes):
+        found, over = plane_places(mesh, ridges, beside, rims, body.offset, body.cosine, spacing, axis, levels)
         faces.append(_by_region(found.places, cut, _FACE_SHARE, (axis, found.plane)))
         face_rims.append(_by_region(over.places, cut, _FACE_SHARE, (axis, over.plane)))
-        places, plane = on_planes(surroundings, narrow, axis, planes[1:-1], workers)
+        places, plane = on_planes(surroundings, narrow, axis, planes, workers)
         face_narrow.append(_by_region(places, cut, _NARROW_SHARE, (axis, plane)))
     return Spots(
         _by_region(corner_places(mesh, body.offset, 8.0 * body.lift), cut, _CORNER_SHARE),
@@ -168,6 +170,14 @@ def _spots(surroundings: Surroundings, cut: Cut, motions: Motion, workers: int |
         face_rims,
         face_narrow,
     )
+
+
+def widest_missed(cut: Cut, body: Body) -> float:
+    """Width of openings up to which none of the lattice of free places may be in them, metres.
+
+    In wider ones a body has room in a circle that no square of the lattice fits around.
+    """
+    return math.sqrt(2.0) * cut.size / LEVELS + 2.0 * body.radius
 
 
 def _by_region(
@@ -301,6 +311,7 @@ def new_scratch() -> _place_kernels.Scratch:
         np.empty(_HITS, np.int32),
         np.empty((_FINE, 3), np.float32),
         np.empty(_FINE, np.uint8),
+        np.empty(_FINE, np.int32),
         np.empty(_MOST + 1, np.int32),
     )
 

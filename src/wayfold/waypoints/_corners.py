@@ -16,6 +16,7 @@ _BESIDE = 1.3  # how far a place beside an edge is from it, in offsets: there is
 _LOWER = 0.97  # beside an edge one hangs on the wall rather than on what the wall carries
 _INWARDS = 0.01  # how far inwards of a rim a place above it is, for each metre that it is higher: walls may be thin
 _FURTHER = 1.12  # offsets that a place in an inner edge is from the further of the two surfaces
+_LEVEL = 0.25  # offsets that two corners of an opening differ in height
 _BAND = 0.25  # how far a place beside a wall may be moved towards it or away, in offsets
 _ACROSS = 0.3  # sine of the angle between a plane and a wall that it cuts, at least
 
@@ -73,7 +74,7 @@ def _openings(spots: NDArray[np.float64], offset: float, widest: float) -> NDArr
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
     a, b = spots[pairs[:, 0]], spots[pairs[:, 1]]
     wide = np.linalg.norm(a[:, :2] - b[:, :2], axis=1)
-    level = np.abs(a[:, 2] - b[:, 2]) < 0.1
+    level = np.abs(a[:, 2] - b[:, 2]) < _LEVEL * offset
     return np.asarray(((a + b) / 2)[level & (wide > 2 * offset)])
 
 
@@ -153,6 +154,7 @@ def crease_places(mesh: Mesh, offset: float, cosine: float, spacing: float) -> N
     normals = mesh.normals
     one, other, ends, bend = _folds(mesh)
     kept = (bend > 0.0) & (normals[one, 2] < cosine) & (normals[other, 2] < cosine)
+    kept &= (normals[one] * normals[other]).sum(axis=1) > -_SHARP  # between two that lie on one another is no room
     one, other, ends = one[kept], other[kept], ends[kept]
     a, b = (mesh.vertices[ends[:, k]] for k in (0, 1))
     counts = np.maximum(1, np.round(np.linalg.norm(b - a, axis=1) / spacing).astype(np.int64))

@@ -2,8 +2,8 @@
 
 Samples on surfaces and on sharp edges are where balls start from (`_narrow_kernels`). On surfaces they are as far apart
 as an empty ball allows for; a ball that is not empty moves to where there is most room, and closer samples follow only
-where it is held there, outside of solids. A hole in a thin wall has nothing but edges: along these, stretches with
-something opposite are sampled every half radius. All of it is done for the agent's radius and then for three times as
+where it is held there, outside of solids. A hole in a thin wall has nothing but edges: along these, balls are
+half a radius apart where something is opposite. All of it is done for the agent's radius and then for three times as
 much, and so on up to openings that the lattice of free places finds by itself.
 """
 
@@ -27,15 +27,17 @@ _BEYOND = 0.6  # of the width of the widest openings: radius of the largest ball
 _SCALE = 3.0  # between one scale and the next: the narrowest openings of the next are 2.7 of its radii wide
 _COARSE = 3.0  # radii between samples on a surface, where the ball of `_WIDEST` radii above each is empty
 _FINE = 0.9  # radii between samples on a surface that has something opposite
-_EDGE_COARSE = 3.0  # radii between samples along an edge, where the ball above each is empty
-_EDGE = 0.45  # radii between closer ones: a ball in an opening of 2.5 radii is at most 0.25 off its middle
+_EDGE = 0.45  # radii between balls along an edge: one in an opening of 2.5 radii is at most 0.25 off its middle
 _EDGE_WIDE = 0.65  # the same at the other scales: in one of 2.7 radii 0.35
 _ROOM = 1.02  # radii of the ball that must be free, for a little room
 _EXITS = (1.3, 2.6)  # radii in front of an opening
 _SHARP = 0.9  # cosine between the normals of two faces, below which the edge between them is sharp
+_OBTUSE = 0.1  # cosine beyond which the angle between two faces is obtuse
+_ASIDE = 0.05  # radii from a plane at which a place beside it is
 _WELD = 1e-9  # of the extent: vertices closer than this are one
 _MOST_SAMPLES = 4_000_000
-_THIN = 0.5  # radii: of balls as close as this one is enough
+_SLACK = 2.0  # radii of a ball, from which samples need not be closer
+_THIN = 0.75  # radii: of balls as close as this one is enough
 _TIGHT = 1.5  # radii of the body, below which they have to be a third closer
 _FLAT = 1.5  # times as far apart on a face, where the place with most room is looked for
 
@@ -46,9 +48,9 @@ class Narrow(NamedTuple):
     centres: Points  # (k, 3)
     radii: Points  # (k,)
 
-    def sorted(self) -> Narrow:
+    def sorted(self, body: float) -> Narrow:
         """By radius, then by place, so that the order of triangles does not matter."""
-        order = np.lexsort((*self.centres.T[::-1], np.round(self.radii, 6)))
+        order = np.lexsort((*self.centres.T[::-1], np.round(self.radii / body, 6)))
         return Narrow(np.ascontiguousarray(self.centres[order]), self.radii[order])
 
 
@@ -90,55 +92,73 @@ def narrow_places(
         if 2.0 * _WIDEST * radius >= widest:
             break
         radius *= _SCALE
-    return _thinned(Narrow(np.concatenate(centres), np.concatenate(radii)).sorted(), surroundings.body.radius)
+    body = max(surroundings.body.radius, 0.25 * surroundings.body.step)
+    return _thinned(Narrow(np.concatenate(centres), np.concatenate(radii)).sorted(body), body)
 
 
 def on_planes(
-    surroundings: Surroundings, narrow: Narrow, axis: int, planes: Points, workers: int | None = None
+    surroundings: Surroundings, narrow: Narrow, axis: int, planes: list[Points], workers: int | None = None
 ) -> tuple[Points, NDArray[np.int64]]:
     """Places on planes across an axis near narrow places, with most room, and the plane that each is on.
 
-    The places (k, 4) have how far they should be apart as their last column.
+    `planes` are the coordinates of the planes across every axis. The places (k, 4) have how far they should be apart as
+    their last column.
     """
-    if not len(planes) or not len(narrow.radii):
+    levels = planes[axis]
+    if not len(levels) or not len(narrow.radii):
         return np.empty((0, 4)), np.empty(0, np.int64)
-    where = narrow.centres[:, axis]
-    nearest = np.clip(np.searchsorted(planes, where), 1, max(1, len(planes) - 1))
-    lower = np.minimum(nearest - 1, len(planes) - 1)
-    upper = np.minimum(nearest, len(planes) - 1)
-    plane = np.where(np.abs(where - planes[lower]) <= np.abs(where - planes[upper]), lower, upper)
-    near = np.flatnonzero(np.abs(where - planes[plane]) <= 1.3 * narrow.radii)
+    plane = _nearest(levels, narrow.centres[:, axis])
+    near = np.flatnonzero(np.abs(narrow.centres[:, axis] - levels[plane]) <= 1.3 * narrow.radii)
     flat = narrow.centres.copy()
-    flat[near, axis] = planes[plane[near]]
+    flat[near, axis] = levels[plane[near]]
     near = near[_first_of_cells(flat[near], narrow.radii[near], surroundings.body.radius, _FLAT)]
     centres, plane = np.ascontiguousarray(narrow.centres[near]), plane[near]
-    radii, levels = np.ascontiguousarray(narrow.radii[near]), np.ascontiguousarray(planes[plane])
+    radii, heights = np.ascontiguousarray(narrow.radii[near]), np.ascontiguousarray(levels[plane])
     fits = np.zeros(len(near), np.bool_)
 
     def work(first: int, last: int) -> None:
         _narrow_kernels.roomiest_on_planes(
-            surroundings.world(), surroundings.body, axis, levels, centres, radii, first, last, fits
+            surroundings.world(), surroundings.body, axis, heights, centres, radii, first, last, fits
         )
 
     run_chunks(work, len(near), workers=workers, chunk=64)
-    return np.column_stack([centres, radii])[fits], plane[fits]
+    places, plane = np.column_stack([centres, radii])[fits], plane[fits]
+    for other in range(3):
+        if other != axis:
+            places, rows = _off_planes(places, other, planes[other], _ASIDE * surroundings.body.radius)
+            plane = plane[rows]
+    return places, plane
 
 
-def _balls(
-    surroundings: Surroundings, spots: Points, ways: Points, limits: tuple[float, float], workers: int | None
-) -> Points:
-    radii = np.empty(len(spots))
+def _nearest(levels: Points, where: Points) -> NDArray[np.int64]:
+    """The number of the nearest of some ascending levels."""
+    upper = np.clip(np.searchsorted(levels, where), 0, len(levels) - 1)
+    lower = np.maximum(upper - 1, 0)
+    return np.where(np.abs(where - levels[lower]) <= np.abs(where - levels[upper]), lower, upper)
 
-    def work(first: int, last: int) -> None:
-        _narrow_kernels.narrow_balls(surroundings.world(), surroundings.body, spots, ways, *limits, first, last, radii)
 
-    run_chunks(work, len(spots), workers=workers, chunk=1024)
-    return radii
+def _off_planes(places: Points, axis: int, levels: Points, aside: float) -> tuple[Points, NDArray[np.int64]]:
+    """Places on both sides of the planes that they were on, and the row that each comes from.
+
+    A waypoint belongs to two regions: where several planes meet none can be.
+    """
+    rows = np.arange(len(places))
+    if not len(levels) or not len(places):
+        return places, rows
+    level = levels[_nearest(levels, places[:, axis])]
+    close = np.flatnonzero(np.abs(places[:, axis] - level) < aside)
+    lower, upper = places[close], places[close]
+    lower[:, axis], upper[:, axis] = level[close] - aside, level[close] + aside
+    rest = np.setdiff1d(rows, close)
+    rows = np.concatenate([rest, close, close])
+    order = np.argsort(rows, kind="stable")
+    return np.concatenate([places[rest], lower, upper])[order], rows[order]
 
 
 def _thinned(narrow: Narrow, body: float) -> Narrow:
-    """One ball for each cube of half its radius or less, by scale."""
-    first = _first_of_cells(narrow.centres, narrow.radii, body)
+    """One ball for each cube of a share of its radius, by scale: the one with most room."""
+    last = len(narrow.radii) - 1
+    first = last - _first_of_cells(narrow.centres[::-1], narrow.radii[::-1], body)[::-1]
     return Narrow(np.ascontiguousarray(narrow.centres[first]), np.ascontiguousarray(narrow.radii[first]))
 
 
@@ -188,8 +208,9 @@ def _on_surfaces(
     centres, sizes = _settled(surroundings, spots, ways, limits, workers)
     held = np.flatnonzero((sizes > 0.0) & (sizes < np.inf))
     held = held[_outside(surroundings, centres[held], workers)]
-    # Closer samples around each; beyond the rim of its triangle they do no harm.
-    spots, ways, sides = spots[held], ways[held], sides[held]
+    # Closer samples around those where it is tight; beyond the rim of its triangle they do no harm.
+    tight = held[sizes[held] < _SLACK * radius]
+    spots, ways, sides = spots[tight], ways[tight], sides[tight]
     across = np.cross(ways, sides)
     steps = _FINE * radius * np.arange(-1, 2)
     u, v = (np.delete(part.ravel(), 4)[None, :, None] for part in np.meshgrid(steps, steps))
@@ -276,15 +297,20 @@ def _sharp_edges(mesh: Mesh) -> _Edges:
     one, two = order[start[counts == 2]], order[start[counts == 2] + 1]
     mate[one], mate[two] = two, one
     # Opposite ways into two faces that go on in one plane; a fold has them alike.
-    flat = pair & ((inward * inward[mate]).sum(axis=1) < -_SHARP)
-    kept = good & ~flat
+    opening = (inward * inward[mate]).sum(axis=1)
+    flat = pair & (opening < -_SHARP)
+    # Where each of two faces lies before the other one nothing ends: the ways would lead into what is solid.
+    before = pair & ((inward[mate] * normals).sum(axis=1) > 0) & ((inward * normals[mate]).sum(axis=1) > 0)
+    kept = good & ~flat & ~before
     between = kept & pair & (np.arange(len(edge)) < mate)
     middle = -(inward + inward[mate])[between]
     middle /= np.maximum(np.linalg.norm(middle, axis=1), 1e-300)[:, None]
     border = kept & ~pair
     lean = np.sqrt(0.5)
+    # Where two faces meet in an obtuse angle a ball beyond the one is in the other.
+    across = kept & ~(pair & (opening < -_OBTUSE))
     parts = [
-        (kept, -inward[kept], normals[kept]),
+        (across, -inward[across], normals[across]),
         (between, middle, normals[between]),
         (border, lean * (normals - inward)[border], normals[border]),
         (border, -lean * (normals + inward)[border], normals[border]),
@@ -316,44 +342,58 @@ def _on_edges(
     workers: int | None,
 ) -> tuple[Points, Points]:
     """Balls that are held between edges and something opposite, and places on the ways out: centres and radii."""
-    radius, _ = limits
+    radius, most = limits
+    starts, ends, edge = _clipped(edges, box)
+    ways = np.ascontiguousarray(edges.ways[edge])
+    lengths = np.linalg.norm(ends - starts, axis=1)
+    close = radius * (_EDGE if radius <= _ROOM * surroundings.body.radius else _EDGE_WIDE)
+    close = max(close, float(lengths.sum()) / _MOST_SAMPLES)
+    offsets = np.concatenate([[0], np.cumsum(np.ceil(lengths / close).astype(np.int64) + 1)])
+    shares, found = np.zeros(int(offsets[-1])), np.zeros(int(offsets[-1]))
+
+    def work(first: int, last: int) -> None:
+        _narrow_kernels.narrow_along(
+            surroundings.world(),
+            surroundings.body,
+            starts,
+            ends,
+            ways,
+            offsets,
+            close,
+            max(close, _FINE * radius),
+            radius,
+            most,
+            first,
+            last,
+            shares,
+            found,
+        )
+
+    run_chunks(work, len(edge), workers=workers, chunk=256)
+    kept = np.flatnonzero(found > 0.0)
+    sizes, line = found[kept], np.searchsorted(offsets, kept, side="right") - 1
+    middles = starts[line] + shares[kept, None] * (ends - starts)[line] + sizes[:, None] * ways[line]
+    kept = _first_of_cells(middles, sizes, surroundings.body.radius)
+    kept = kept[_outside(surroundings, middles[kept], workers)]
+    middles, sizes, exits = middles[kept], sizes[kept], edges.exits[edge[line[kept]]]
+    tight = sizes < _SLACK * radius
+    places = [middles[tight] + far * radius * exits[tight] for far in (*_EXITS, *(-far for far in _EXITS))]
+    return np.concatenate([middles, *places]), np.concatenate([sizes, np.tile(sizes[tight], len(places))])
+
+
+def _clipped(edges: _Edges, box: tuple[Points, Points] | None) -> tuple[Points, Points, NDArray[np.int64]]:
+    """The parts of edges inside a box: starts, ends and numbers of the edges."""
     a, b = edges.starts, edges.ends
     edge = np.arange(len(a))
-    if box is not None:
-        edge = np.flatnonzero(((np.minimum(a, b) <= box[1]) & (np.maximum(a, b) >= box[0])).all(axis=1))
-    parts = np.maximum(1, np.ceil(np.linalg.norm((b - a)[edge], axis=1) / (_EDGE_COARSE * radius)).astype(np.int64))
-    while parts.sum() > _MOST_SAMPLES // 8:
-        parts = np.maximum(1, parts // 2)
-    edge, low, high = _divided(edge, np.zeros(len(edge)), np.ones(len(edge)), parts)
-    shut = np.isfinite(_balls(surroundings, *_middles(edges, edge, low, high), limits, workers))
-    edge, low, high = edge[shut], low[shut], high[shut]
-    lengths = np.linalg.norm((b - a)[edge], axis=1) * (high - low)
-    spacing = _EDGE if radius <= _ROOM * surroundings.body.radius else _EDGE_WIDE
-    fine = np.clip(np.ceil(lengths / (spacing * radius)).astype(np.int64), 1, 8)
-    edge, low, high = _divided(edge, low, high, fine)
-    spots, ways = _middles(edges, edge, low, high)
-    inside = _inside(spots, box)
-    edge, spots, ways = edge[inside], spots[inside], ways[inside]
-    found = _balls(surroundings, spots, ways, limits, workers)
-    kept = np.flatnonzero((found > 0.0) & (found < np.inf))
-    kept = kept[_first_of_cells(spots[kept] + found[kept, None] * ways[kept], found[kept], surroundings.body.radius)]
-    kept = kept[_outside(surroundings, spots[kept] + found[kept, None] * ways[kept], workers)]
-    middles, sizes, exits = spots[kept] + found[kept, None] * ways[kept], found[kept], edges.exits[edge[kept]]
-    places = [middles, *(middles + far * radius * exits for far in (*_EXITS, *(-far for far in _EXITS)))]
-    return np.concatenate(places), np.tile(sizes, len(places))
-
-
-def _divided(
-    edge: NDArray[np.int64], low: Points, high: Points, parts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Points, Points]:
-    """Stretches of edges, from a share of each to another, each cut into so many parts."""
-    row = np.repeat(np.arange(len(edge)), parts)
-    part = np.arange(len(row)) - np.repeat(np.cumsum(parts) - parts, parts)
-    size = ((high - low) / parts)[row]
-    return edge[row], low[row] + part * size, low[row] + (part + 1) * size
-
-
-def _middles(edges: _Edges, edge: NDArray[np.int64], low: Points, high: Points) -> tuple[Points, Points]:
-    """The middle of each stretch, and the way from there."""
-    a, b = edges.starts[edge], edges.ends[edge]
-    return a + (0.5 * (low + high))[:, None] * (b - a), np.ascontiguousarray(edges.ways[edge])
+    if box is None:
+        return np.ascontiguousarray(a), np.ascontiguousarray(b), edge
+    way = b - a
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, two = (box[0] - a) / way, (box[1] - a) / way
+    level = way == 0.0
+    within = (a >= box[0]) & (a <= box[1])
+    low = np.where(level, np.where(within, 0.0, np.inf), np.minimum(one, two)).max(axis=1, initial=0.0)
+    high = np.where(level, np.where(within, 1.0, -np.inf), np.maximum(one, two)).min(axis=1, initial=1.0)
+    edge = np.flatnonzero(low < high)
+    a, way = a[edge], way[edge]
+    return a + low[edge, None] * way, a + high[edge, None] * way, edge

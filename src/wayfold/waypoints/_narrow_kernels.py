@@ -22,6 +22,7 @@ _MOVES = 14  # times that a ball moves
 _HELD = 0.1  # of a radius: how well a ball is in the middle
 _ENOUGH = 0.95  # of the radius of a ball: room on a face beside it
 _EASY = 1.2  # of the radius of a body: room for it on a face
+_OPEN = 1.5  # of the wanted radius: how far the next ball along an edge is from one that nothing holds
 _GROWTH = 0.6  # of the growth away from both sides that says that there is room
 
 
@@ -75,31 +76,64 @@ def shrunk(world, body, spot, way, least, most):
     return 0.0, other
 
 
-@kernel
-def narrow_balls(world, body, spots, ways, least, most, first, last, radii):
-    """Set `radii` (k,) float64 of rows `first` to `last`: of balls in narrow places, infinity for open, 0 for corners.
+@inline
+def opposed(world, body, spot, way, radius, other, least):
+    """Whether a ball that touches `spot` and `other` is held between them.
 
-    The balls touch `spots` (k, 3) float64 with their middles along the unit vectors `ways` (k, 3) float64. They have
-    radii from `least` to `most`. In the corner between two walls a ball can grow by moving away from both: those are
-    not narrow.
+    In the corner between two walls a ball can grow by moving away from both: that is not narrow.
     """
-    for row in range(first, last):
-        spot = spots[row, 0], spots[row, 1], spots[row, 2]
-        way = ways[row, 0], ways[row, 1], ways[row, 2]
-        radius, other = shrunk(world, body, spot, way, _LEAST * least, most)
-        if 0.0 < radius < math.inf:
-            middle = along(spot, way, radius)
-            a, b = subtract(middle, spot), subtract(middle, other)
-            sum_ = a[0] + b[0], a[1] + b[1], a[2] + b[2]
-            length = math.sqrt(dot(sum_, sum_))
-            if length > 2.0 * _OPPOSITE * radius:
-                # Half the length is the radius times the cosine between the way out and what it leads away from.
-                cosine = 0.5 * length / radius
-                out = along(middle, sum_, least / length)
-                away, _ = contact(world, body, out, radius + _GROWTH * cosine * least)
-                if away == math.inf:
-                    radius = 0.0
-        radii[row] = radius
+    middle = along(spot, way, radius)
+    a, b = subtract(middle, spot), subtract(middle, other)
+    sum_ = a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    length = math.sqrt(dot(sum_, sum_))
+    if length <= 2.0 * _OPPOSITE * radius:
+        return True
+    # Half the length is the radius times the cosine between the way out and what it leads away from.
+    cosine = 0.5 * length / radius
+    out = along(middle, sum_, least / length)
+    away, _ = contact(world, body, out, radius + _GROWTH * cosine * least)
+    return away < math.inf
+
+
+@kernel
+def narrow_along(world, body, starts, ends, ways, offsets, close, wide, least, most, first, last, shares, radii):
+    """Balls in narrow places along the edges `first` to `last`, from `starts` to `ends` (e, 3) float64.
+
+    They touch the edge with their middles along the unit vectors `ways` (e, 3) float64 and have radii from `least` to
+    `most`. Edge `e` has the rows from `offsets[e]` to `offsets[e + 1]` (int64) of `shares`, where on the edge, and
+    `radii`, both (k,) float64; rows that are not needed get the radius 0. Where a ball is held the next one is `close`
+    metres on, or `wide` where it is large.
+    """
+    small = _LEAST * least
+    for edge in range(first, last):
+        start = starts[edge, 0], starts[edge, 1], starts[edge, 2]
+        side = subtract((ends[edge, 0], ends[edge, 1], ends[edge, 2]), start)
+        way = ways[edge, 0], ways[edge, 1], ways[edge, 2]
+        length = math.sqrt(dot(side, side))
+        row = offsets[edge]
+        at = 0.5 * min(close, length)
+        while at < length and row < offsets[edge + 1]:
+            spot = along(start, side, at / length)
+            middle = along(spot, way, small)
+            away, point = contact(world, body, middle, small * (1.0 - _TOUCH))
+            if away < math.inf:
+                # What is in the smallest ball here is in those that follow, too, until they have passed it.
+                beside = subtract(point, middle)
+                ahead = dot(beside, side) / length
+                across2 = dot(beside, beside) - ahead * ahead
+                at += max(0.5 * close, ahead + math.sqrt(max(0.0, small * small - across2)) + 0.25 * close)
+                continue
+            radius, other = shrunk(world, body, spot, way, small, most)
+            if radius == math.inf:
+                at += _OPEN * least
+                continue
+            if radius > 0.0 and opposed(world, body, spot, way, radius, other, least):
+                shares[row] = at / length
+                radii[row] = radius
+                row += 1
+            at += wide if radius >= 2.0 * least else close
+        for rest in range(row, offsets[edge + 1]):
+            radii[rest] = 0.0
 
 
 @inline

@@ -12,6 +12,7 @@ import numpy as np
 from wayfold._jit import helper, kernel
 from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
 from wayfold.geometry._kernels import along, dot
+from wayfold.graph._kernels import find_root
 from wayfold.waypoints._join_kernels import (
     apart2,
     climbs_of,
@@ -27,7 +28,6 @@ from wayfold.waypoints._kernels import (
     ADHESIVE,
     SURFACE,
     VOLUMETRIC,
-    enclosed,
     ground_below,
     kind_of,
     motion_between,
@@ -41,11 +41,13 @@ class Scratch(NamedTuple):
     triangles: np.ndarray  # (h,) int32
     fine: np.ndarray  # (f, 3) float32, positions of a walker on a fine lattice
     kinds: np.ndarray  # (f,) uint8
+    seen: np.ndarray  # (f,) int32, a waypoint that each of those sees
     group: np.ndarray  # (most + 1,) int32, union-find over waypoints
 
 
 # A ray that meets a wall at a flatter angle than this is no use for finding a place beside it.
 _SQUARE = 0.3
+_CHAIN = 8.0  # radii between two places that join waypoints together
 
 
 @helper
@@ -82,12 +84,13 @@ def keep_beside(world, body, p, way, reach, low, high, gap, points, kinds, count
 
 @helper
 def reached(world, body, p, reach, motion, first, points, kinds, count):
-    """Whether one of the waypoints from `first` on, within `reach` metres, leads straight to `p` by a motion."""
-    for other in range(first, count):
+    """A waypoint from `first` on, within `reach` metres, that leads straight to `p` by a motion; -1 for none."""
+    # The last one first: those that follow one another are often close together.
+    for other in range(count - 1, first - 1, -1):
         if kinds[other] & motion and apart2(points, other, p) < reach * reach:
             if motion_between(world, body, p, row(points, other), motion) == motion:
-                return True
-    return False
+                return other
+    return -1
 
 
 @helper
@@ -95,8 +98,31 @@ def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds,
     """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `reach` metres."""
     for at in range(first, last):
         p = row(fine, at)
-        if not reached(world, body, p, reach, SURFACE, 0, points, kinds, count):
+        if reached(world, body, p, reach, SURFACE, 0, points, kinds, count) < 0:
             count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
+    return count
+
+
+@helper
+def keep_chains(world, body, low, high, scratch, found, points, kinds, count):
+    """Add two of the `found` fine positions at once, where they see each other and waypoints of different groups."""
+    group, seen = scratch.group, scratch.seen
+    near2 = _CHAIN * _CHAIN * body.radius * body.radius
+    for i in range(found):
+        for j in range(i):
+            one, two = find_root(group, seen[i]), find_root(group, seen[j])
+            if one == two or apart2(scratch.fine, i, row(scratch.fine, j)) >= near2:
+                continue
+            if motion_between(world, body, row(scratch.fine, i), row(scratch.fine, j), VOLUMETRIC) == 0:
+                continue
+            group[two] = one
+            for place in (i, j):
+                p = row(scratch.fine, place)
+                before = count
+                if apart2(points, seen[place], p) > 0.0:
+                    count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
+                if count > before:
+                    group[before] = one
     return count
 
 
@@ -108,18 +134,21 @@ def keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, c
         p = rounded((narrow[at, 0], narrow[at, 1], narrow[at, 2]))
         if not inside(p, low, high) or kind_of(world, body, p) & VOLUMETRIC == 0:
             continue
-        # What a waypoint leads to is as little in solids as the waypoint.
+        # What a waypoint leads to is as little in solids as the waypoint; `keep` looks at the others.
         seen = reached(world, body, p, reach, VOLUMETRIC, 0, points, kinds, count)
-        if not seen and enclosed(world, p):
-            continue
+        if seen < 0:
+            seen = count
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
+            if count == seen:
+                continue
         if found < scratch.fine.shape[0]:
             scratch.fine[found, 0], scratch.fine[found, 1], scratch.fine[found, 2] = p
+            scratch.seen[found] = seen
             found += 1
-        if not seen:
-            count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
     if found > 0:
         groups = group_waypoints(world, body, reach, VOLUMETRIC, scratch.group, points, kinds, count)
         count = keep_connectors(world, body, low, high, reach, VOLUMETRIC, scratch, found, points, kinds, count, groups)
+        count = keep_chains(world, body, low, high, scratch, found, points, kinds, count)
     return count
 
 
@@ -260,7 +289,7 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
                 first = count
             spot = walls[at] if at < walls.shape[0] else rims[at - walls.shape[0]]
             p = rounded((spot[0], spot[1], spot[2]))
-            if not reached(world, body, p, 0.35 * width, ADHESIVE, first, points, kinds, count):
+            if reached(world, body, p, 0.35 * width, ADHESIVE, first, points, kinds, count) < 0:
                 count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
     return count
 

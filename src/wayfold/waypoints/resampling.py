@@ -278,7 +278,8 @@ class _Resampling:
         parts = [np.empty((0, 4))]
         for block in places:
             if block.low[axis] <= level <= block.high[axis]:
-                found, _ = on_planes(self.around, block.narrow, axis, np.array([level]), 1)
+                planes = [np.array([level]) if d == axis else self.planes[d][1:-1] for d in range(3)]
+                found, _ = on_planes(self.around, block.narrow, axis, planes, 1)
                 tried = block.beside[np.abs(block.beside[:, axis] - level) <= reach]
                 tried[:, axis] = level
                 parts += [found, tried]
