@@ -18,6 +18,8 @@ from wayfold import NavMesh, Prism, World
 RIM = 1.42 + 1.3
 CASES = {
     "person in an office": (scenes.PERSON, scenes.office()),
+    "person in an office with narrow doors": (scenes.PERSON, scenes.office(1.0)),
+    "person in a house": (scenes.PERSON, scenes.house_for(scenes.PERSON)),
     "person and a ramp": (scenes.PERSON, scenes.ramp_for(scenes.PERSON, 30.0)),
     "person and a steep ramp": (scenes.PERSON, scenes.ramp_for(scenes.PERSON, 60.0)),
     "cart in an office": (scenes.CART, scenes.placed_scene(scenes.office(), scaled(2.25))),

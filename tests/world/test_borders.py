@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from wayfold import Mesh, World, samples
+from wayfold import Box, Mesh, World, samples
 
 pytestmark = pytest.mark.kernels
 
@@ -66,15 +66,24 @@ def test_the_nearest_place_is_never_on_closed_ground(planner):
         assert planner.path(place, place).cost == 0
 
 
-def test_a_one_way_link_is_reachable_one_way_only():
+@pytest.mark.parametrize("accelerator", ["hierarchy", "subregions", "none"])
+def test_a_link_that_is_added_to_the_map_is_taken_by_the_next_query(accelerator):
     floors = [(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0), (20, 0, 0), (28, 0, 0), (28, 8, 0), (20, 8, 0)]
     mesh = Mesh(floors, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7)])
-    planner = World.from_mesh(mesh, cache=False).planner()
+    world = World.from_mesh(mesh, cache=False)
+    planner = world.planner(accelerator=accelerator)
     a, b = (4.0, 4.0, 0.0), (24.0, 4.0, 0.0)
     assert not planner.reachable(a, b)
-    planner.map.add_link(a, b, one_way=True)
-    planner._now = type(planner._now)(planner.map, planner._now.costs)
-    assert planner.reachable(a, b)
-    assert not planner.reachable(b, a)
-    assert planner.path(a, b).found
-    assert not planner.path(b, a)
+    planner.map.add_link(a, b, cost=3.0, one_way=True)
+    for _ in range(2):
+        assert planner.reachable(a, b)
+        assert not planner.reachable(b, a)
+        assert planner.path((2.0, 4.0, 0.0), b).cost == pytest.approx(5.0)
+        assert planner.path(a, b, exact=True).cost == pytest.approx(3.0)
+        assert [path.found for path in planner.paths([a, b], [b, a])] == [True, False]
+        assert planner.field(b).path(a).found
+        assert not planner.path(b, a)
+        world.block(Box((26.0, 6.0, -0.5), (27.0, 7.0, 1.0)))  # the link stays
+    planner.map.clear_links()
+    assert not planner.reachable(a, b)
+    assert not planner.path(a, b)

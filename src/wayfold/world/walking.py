@@ -174,13 +174,23 @@ class WalkingPlanner(Planner):
         self._index: TriangleIndex | None = None
         self._kinds = kinds
         self._costs = costs
-        self._now = Standing(navmesh, costs, fast)
-        self._now.triangles = self._triangles
+        self._standing = Standing(navmesh, costs, fast)
+        self._standing.triangles = self._triangles
 
     @property
     def map(self) -> NavMesh:
-        """The navigation mesh as it is now."""
-        return self._now.navmesh
+        """The navigation mesh as it is now.
+
+        Links that are added to it are part of the next query, which makes the accelerator anew and so takes longer. An
+        edit of the world makes another mesh, with the same links.
+        """
+        return self._standing.navmesh
+
+    @property
+    def _now(self) -> Standing:
+        now = self._standing
+        # Links come and go through `map`.
+        return now if now.navmesh._now is now.version else self._renewed(now)
 
     @property
     def accelerator(self) -> Any:
@@ -262,8 +272,9 @@ class WalkingPlanner(Planner):
         at = np.arange(ends[-1] + 1)
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
         # Far enough up and down for any hill between two corners; of several floors the nearest counts.
-        found, places, _ = find(self._now.version, line, None, 10.0 * self.agent.height)
-        line[found >= 0, 2] = self._now.state.frame.world(places)[found >= 0, 2]
+        now = self._now
+        found, places, _ = find(now.version, line, None, 10.0 * self.agent.height)
+        line[found >= 0, 2] = now.state.frame.world(places)[found >= 0, 2]
         line[ends] = points
         return line
 
@@ -282,7 +293,8 @@ class WalkingPlanner(Planner):
         return now.navmesh._scattered(now.state, np.where(labels == largest, areas, 0.0), count, seed)
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
-        return isles(self._now.state, self._now.rates).sizes, "m2"
+        now = self._now
+        return isles(now.state, now.rates).sizes, "m2"
 
     def _remark(self) -> str:
         fast = self._now.accelerator
@@ -331,17 +343,24 @@ class WalkingPlanner(Planner):
         return navmesh
 
     def _commit(self, prepared: Standing) -> None:
-        self._now = prepared
+        self._standing = prepared
 
     def refresh(self) -> None:
         """Make the accelerator anew: one that was carried over many edits may have grown slow."""
         now = self._now
         if self.edits and len(now.state.kinds):
-            fresh = Standing(now.navmesh, now.costs, accelerate(now.graph, self.accelerator_name), now.kinds)
-            fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
-            with self._lock.writing():
-                if self._now is now:
-                    self._now = fresh
+            self._renewed(now)
+
+    def _renewed(self, now: Standing) -> Standing:
+        """The same ground as its map is now, with another accelerator."""
+        fresh = Standing(now.navmesh, now.costs, None, now.kinds)
+        fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
+        if len(fresh.state.kinds):
+            fresh.accelerator = accelerate(fresh.graph, self.accelerator_name)
+        with self._lock.writing():
+            if self._standing is now:
+                self._standing = fresh
+        return fresh
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -433,13 +452,13 @@ def table_of(kinds: Kinds, cost: float) -> NDArray[np.uint8]:
 
 
 def accelerate(graph: Graph, name: str, motions: int | None = None, progress: Any = None) -> Any:
-    """An accelerator over a graph."""
+    """An accelerator over a graph; None for subregions where a link leads one way only, which they do not know."""
     if name == "hierarchy":
         hierarchy = Hierarchy.build(graph, progress=progress)
         if motions is not None and graph.motions is not None:
             hierarchy.customise(motions=motions)
         return hierarchy
-    return SubregionGraph.build(graph, motions) if name == "subregions" else None
+    return SubregionGraph.build(graph, motions) if name == "subregions" and not graph.directed else None
 
 
 def settled(graph: Graph, accelerator: Any, first: int, last: int, motions: int) -> NDArray[np.int64]:
