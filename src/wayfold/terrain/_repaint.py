@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 import shapely
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from wayfold.geometry.polygon import overlaying
-from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, triangulate
+from wayfold.terrain._kernels import Triangulation
+from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, reconnect, triangulate
 from wayfold.terrain.ground import Ground
 from wayfold.terrain.prepared import Prepared
 
@@ -27,10 +26,7 @@ class Outline(NamedTuple):
 
     touched: Ints  # triangles that its outline meets
     inside: Ints  # other triangles that it covers
-
-    @property
-    def nbytes(self) -> int:
-        return self.touched.nbytes + self.inside.nbytes
+    nbytes: int
 
 
 class Cluster(NamedTuple):
@@ -41,19 +37,49 @@ class Cluster(NamedTuple):
     parts: NDArray[np.int64]  # (m, 3), vertices of the pieces; new ones are numbered -1, -2, ...
     of: Ints  # (m,), the triangle that each piece is a part of
     over: Ints  # (m,), the last polygon of the cluster over each piece, UNPAINTED for none
+    nbytes: int
+
+
+class Pieces(NamedTuple):
+    """Triangles that are not as they were, cluster by cluster."""
+
+    numbers: Ints  # (p,)
+    of: Ints  # (p,), the triangle of the ground that each is a part of
+    cluster: Ints  # (p,), the cluster of each
+    vertex_cluster: Ints  # (v,), the cluster of each new vertex, in the order of the vertices
+
+    def after(self, pieces: int, vertices: int) -> Pieces:
+        """Those behind the first so many pieces and new vertices."""
+        return Pieces(self.numbers[pieces:], self.of[pieces:], self.cluster[pieces:], self.vertex_cluster[vertices:])
+
+
+class Painted:
+    """Triangles after cutting.
+
+    Vertices keep their numbers, new ones come after, and so it is with triangles: the first piece of one that was cut
+    takes its number, the others come after all. What one more polygon cuts therefore comes after everything, and the
+    result is the same whether it was made of the one with a polygon less or from the beginning.
+    """
+
+    def __init__(
+        self, keys: list[bytes], mesh: Triangulation | None, vertices: Array, triangles: Ints, of: Ints, over: Ints
+    ) -> None:
+        self.keys = keys
+        self.mesh = mesh  # None where triangles could not keep their numbers
+        self.vertices = vertices
+        self.triangles = triangles
+        self.of = of  # the triangle that each was a part of
+        self.over = over  # the last polygon over each, UNPAINTED for none
+        none = np.empty(0, np.int32)
+        self.pieces = Pieces(none, none, none, none)
+        self.covers = over  # the last polygon over each whole triangle of the ground
+        self.cut = np.zeros(len(of), np.bool_)  # triangles of the ground that are in pieces
+        self.before: Pieces | None = None  # the pieces of the one it was made of
 
     @property
     def nbytes(self) -> int:
-        return sum(array.nbytes for array in self)
-
-
-class Painted(NamedTuple):
-    """Triangles after cutting: whole ones first, then the pieces. Vertices keep their numbers, new ones come after."""
-
-    vertices: Array
-    triangles: Ints
-    of: Ints  # the triangle that each was a part of
-    over: Ints  # the last polygon over each, UNPAINTED for none
+        arrays = [self.vertices, self.triangles, self.of, self.over, self.covers, self.cut, *self.pieces]
+        return sum(array.nbytes for array in [*arrays, *(self.mesh or ())])
 
 
 @overlaying()
@@ -68,40 +94,98 @@ def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Pain
     prepared : Prepared
         Of this ground.
     """
-    mesh = ground.mesh
-    keys = [polygon.wkb for polygon in polygons]
-    outlines = [
+    count = len(ground.mesh.triangles)
+    keys: list[bytes] = shapely.to_wkb(np.array(polygons, object)).tolist()
+    outlines: list[Outline] = [
         prepared.get(("outline", key), partial(_outline, ground, polygon))
         for key, polygon in zip(keys, polygons, strict=True)
     ]
-    over = np.full(len(mesh.triangles), UNPAINTED, np.int32)
-    for number, outline in enumerate(outlines):
-        over[outline.inside] = number
-    cut = np.zeros(len(mesh.triangles), np.bool_)
-    vertices, triangles, parts_of, parts_over = [mesh.vertices], [], [], []
-    count = len(mesh.vertices)
-    for members in _clusters(outlines, len(mesh.triangles)):
-        cluster = prepared.get(
+    last: Painted | None = prepared.last
+    begin = 0 if last is None else len(last.keys)
+    if (
+        last is None
+        or keys[:begin] != last.keys
+        or any(last.cut[outline.touched].any() for outline in outlines[begin:])
+    ):
+        mesh = ground.mesh
+        own = np.arange(count, dtype=np.int32)
+        last = Painted([], mesh, mesh.vertices, mesh.triangles, own, np.full(count, UNPAINTED, np.int32))
+        begin = 0
+    groups = [[begin + number for number in group] for group in _clusters(outlines[begin:])]
+    clusters: list[Cluster] = [
+        prepared.get(
             ("cluster", *(keys[number] for number in members)),
             partial(_cut, ground, [polygons[n] for n in members], [outlines[n] for n in members]),
         )
-        cut[cluster.touched] = True
-        vertices.append(cluster.fresh)
-        triangles.append(np.where(cluster.parts < 0, count - 1 - cluster.parts, cluster.parts))
-        count += len(cluster.fresh)
-        parts_of.append(cluster.of)
-        last = np.array(members, np.int32)[np.maximum(cluster.over, 0)]
-        # Polygons that cover the whole triangle count too, where they come later.
-        parts_over.append(np.maximum(np.where(cluster.over < 0, UNPAINTED, last), over[cluster.of]))
-    kept = np.flatnonzero(~cut).astype(np.int32)
-    if not triangles:
-        return Painted(mesh.vertices, mesh.triangles, kept, over)
-    return Painted(
-        np.concatenate(vertices),
-        np.ascontiguousarray(np.concatenate([mesh.triangles[kept], *triangles]).astype(np.int32)),
-        np.concatenate([kept, *parts_of]),
-        np.concatenate([over[kept], *parts_over]).astype(np.int32),
-    )
+        for members in groups
+    ]
+    painted = _extended(last, keys, outlines, groups, clusters)
+    if painted.mesh is not None:
+        prepared.last = painted
+    return painted
+
+
+def _extended(
+    last: Painted, keys: list[bytes], outlines: list[Outline], groups: list[list[int]], clusters: list[Cluster]
+) -> Painted:
+    """What was painted, with clusters of more polygons, which meet no triangle that is in pieces already."""
+    covers = last.covers.copy()
+    for number in range(len(last.keys), len(keys)):
+        covers[outlines[number].inside] = number
+    over = np.maximum(last.over, covers[last.of])  # the last one counts
+    total = len(last.triangles)
+    of = np.concatenate([np.empty(0, np.int32), *(cluster.of for cluster in clusters)])
+    numbers = _places(of, total)
+    more = int(numbers.max(initial=total - 1)) + 1 - total
+    # All clusters at once, with the new vertices and the polygons of each after those of the one before it.
+    sizes = np.array([len(cluster.of) for cluster in clusters], np.int64)
+    fresh = np.array([len(cluster.fresh) for cluster in clusters], np.int64)
+    parts = np.concatenate([np.empty((0, 3), np.int64), *(cluster.parts for cluster in clusters)])
+    first = np.repeat(len(last.vertices) + np.cumsum(fresh) - fresh, sizes)
+    parts = np.where(parts < 0, first[:, None] - 1 - parts, parts)
+    own = np.concatenate([np.empty(0, np.int32), *(cluster.over for cluster in clusters)])
+    members = np.array([len(group) for group in groups], np.int64)
+    polygon = np.concatenate([np.empty(0, np.int64), *groups]).astype(np.int32)
+    polygon = np.append(polygon, UNPAINTED)[np.where(own < 0, -1, np.repeat(np.cumsum(members) - members, sizes) + own)]
+    triangles = np.concatenate([last.triangles, np.empty((more, 3), np.int32)])
+    triangles[numbers] = parts
+    sources = np.concatenate([last.of, np.empty(more, np.int32)])
+    sources[numbers] = of
+    over = np.concatenate([over, np.empty(more, np.int32)])
+    # Polygons that cover the whole triangle count too, where they come later.
+    over[numbers] = np.maximum(polygon, covers[of])
+    vertices = np.concatenate([last.vertices, *(cluster.fresh for cluster in clusters)])
+    touched = np.concatenate([np.empty(0, np.int32), *(cluster.touched for cluster in clusters)])
+    cut = last.cut.copy()
+    cut[touched] = True
+    gone = np.setdiff1d(touched, of)
+    if len(gone):  # a triangle as thin as rounding may leave nothing
+        kept = np.delete(np.arange(len(triangles)), gone)
+        return Painted(keys, None, vertices, np.ascontiguousarray(triangles[kept]), sources[kept], over[kept])
+    mesh = last.mesh
+    if len(of) and mesh is not None:
+        mesh = reconnect(mesh, vertices, triangles, numbers)
+    else:
+        vertices, triangles = last.vertices, last.triangles
+    painted = Painted(keys, mesh, vertices, triangles, sources, over)
+    painted.covers, painted.cut, painted.before = covers, cut, last.pieces
+    count = int(last.pieces.cluster.max(initial=-1)) + 1
+    cluster = (count + np.repeat(np.arange(len(clusters)), sizes)).astype(np.int32)
+    vertex_cluster = (count + np.repeat(np.arange(len(clusters)), fresh)).astype(np.int32)
+    new = numbers, of, cluster, vertex_cluster
+    painted.pieces = Pieces(*(np.concatenate(pair) for pair in zip(last.pieces, new, strict=True)))
+    return painted
+
+
+def _places(of: Ints, count: int) -> Ints:
+    """The number of each piece: the first of a triangle takes its number, the others come after all."""
+    _, first = np.unique(of, return_index=True)
+    numbers = np.empty(len(of), np.int32)
+    more = np.ones(len(of), np.bool_)
+    more[first] = False
+    numbers[first] = of[first]
+    numbers[more] = count + np.arange(int(more.sum()), dtype=np.int32)
+    return numbers
 
 
 def _outline(ground: Ground, polygon: Any) -> Outline:
@@ -113,20 +197,31 @@ def _outline(ground: Ground, polygon: Any) -> Outline:
     meets = shapely.intersects(outline, _polygons(corners))
     centres = corners.mean(axis=1)
     covered = ~meets & shapely.intersects_xy(polygon, centres[:, 0], centres[:, 1])
-    return Outline(where[meets].astype(np.int32), where[covered].astype(np.int32))
+    touched, inside = where[meets].astype(np.int32), where[covered].astype(np.int32)
+    return Outline(touched, inside, touched.nbytes + inside.nbytes)
 
 
-def _clusters(outlines: Sequence[Outline], count: int) -> list[list[int]]:
+def _clusters(outlines: Sequence[Outline]) -> list[list[int]]:
     """Polygons that meet the same triangles, directly or by way of others, in their order."""
     rows = np.repeat(np.arange(len(outlines)), [len(outline.touched) for outline in outlines])
-    columns = np.concatenate([outline.touched for outline in outlines]) if outlines else np.empty(0, np.int32)
-    meets = scipy.sparse.csr_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(len(outlines), count))
-    both = scipy.sparse.block_array([[None, meets], [meets.T, None]], format="csr")
-    labels = connected_components(both, directed=False)[1][: len(outlines)]
+    columns = np.concatenate([np.empty(0, np.int32), *(outline.touched for outline in outlines)])
+    order = np.lexsort((rows, columns))
+    same = np.flatnonzero(columns[order][1:] == columns[order][:-1])
+    root = list(range(len(outlines)))
+
+    def find(number: int) -> int:
+        while root[number] != number:
+            root[number] = number = root[root[number]]
+        return number
+
+    pairs = np.unique(np.column_stack([rows[order[same]], rows[order[same + 1]]]), axis=0)
+    for a, b in pairs.tolist():
+        low, high = sorted((find(a), find(b)))
+        root[high] = low
     members: dict[int, list[int]] = {}
-    for number, label in enumerate(labels.tolist()):
-        if len(outlines[number].touched):
-            members.setdefault(label, []).append(number)
+    for number, outline in enumerate(outlines):
+        if len(outline.touched):
+            members.setdefault(find(number), []).append(number)
     return list(members.values())
 
 
@@ -147,7 +242,8 @@ def _cut(ground: Ground, polygons: list[Any], outlines: list[Outline]) -> Cluste
     mine = owner[found.face] >= 0
     parts, face = found.triangles[mine], found.face[mine]
     numbers, fresh = _numbered(found.vertices, np.unique(parts), vertices, np.unique(triangles[touched]))
-    return Cluster(touched, fresh, numbers[parts], touched[owner[face]].astype(np.int32), over[face])
+    found_parts = touched, fresh, numbers[parts], touched[owner[face]].astype(np.int32), over[face]
+    return Cluster(*found_parts, sum(array.nbytes for array in found_parts))
 
 
 def _polygons(corners: Array) -> NDArray[Any]:

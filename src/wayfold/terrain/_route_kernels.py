@@ -15,11 +15,18 @@ from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
 
 
 class LinkedSpace(NamedTuple):
-    """n stored nodes; node n is the start and node n + 1 the goal of one query."""
+    """n stored nodes; node n is the start and node n + 1 the goal of one query.
 
-    offsets: np.ndarray  # (n + 1,) int64
+    The steps of a node stand one after the other in `targets` and `costs`, or, where an edit has changed them, behind
+    all of those in `more_targets` and `more_costs`, so that most arrays are shared with the graph before the edit.
+    """
+
+    firsts: np.ndarray  # (n,) int64, the first step of each node
+    lasts: np.ndarray  # (n,) int64, behind its last one
     targets: np.ndarray  # (s,) int32
     costs: np.ndarray  # (s,) float32, infinite where blocked
+    more_targets: np.ndarray  # (r,) int32
+    more_costs: np.ndarray  # (r,) float32
     points: np.ndarray  # (n, 2) float64
     start_nodes: np.ndarray  # (k,) int32, nodes that the start is joined to; n + 1 where it sees the goal itself
     start_costs: np.ndarray  # (k,) float64
@@ -31,7 +38,7 @@ class LinkedSpace(NamedTuple):
 def _(space, node):
     if node >= space.points.shape[0]:
         return np.int64(0), np.int64(space.start_nodes.size)
-    return space.offsets[node], space.offsets[node + 1] + 1
+    return space.firsts[node], space.lasts[node] + 1
 
 
 @implements(target, LinkedSpace)
@@ -39,18 +46,22 @@ def _(space, node, slot):
     nodes = space.points.shape[0]
     if node >= nodes:
         return space.start_nodes[slot]
-    if slot == space.offsets[node + 1]:
+    if slot == space.lasts[node]:
         return np.int32(nodes + 1) if space.goal_costs[node] < np.inf else np.int32(-1)
-    return space.targets[slot]
+    if slot < space.targets.size:
+        return space.targets[slot]
+    return space.more_targets[slot - space.targets.size]
 
 
 @implements(cost, LinkedSpace)
 def _(space, node, slot, successor):
     if node >= space.points.shape[0]:
         return space.start_costs[slot]
-    if slot == space.offsets[node + 1]:
+    if slot == space.lasts[node]:
         return space.goal_costs[node]
-    return np.float64(space.costs[slot])
+    if slot < space.targets.size:
+        return np.float64(space.costs[slot])
+    return np.float64(space.more_costs[slot - space.targets.size])
 
 
 @implements(distance, LinkedSpace)
@@ -238,12 +249,15 @@ def dual_line(mesh, weights, points, offsets, targets, bends, nodes, line):
 
 
 @kernel
-def step_triangles(offsets, targets, costs, tris, nodes, out):
-    """The triangle through which the cheapest step leads between each two consecutive nodes."""
+def step_triangles(space, tris, more_tris, nodes, out):
+    """The triangle through which the cheapest step leads between each two consecutive nodes.
+
+    `tris` (s,) and `more_tris` (r,) int32 have that of each step.
+    """
     for i in range(nodes.size - 1):
         best = np.inf
         out[i] = -1
-        for slot in range(offsets[nodes[i]], offsets[nodes[i] + 1]):
-            if targets[slot] == nodes[i + 1] and costs[slot] < best:
-                best = costs[slot]
-                out[i] = tris[slot]
+        for slot in range(space.firsts[nodes[i]], space.lasts[nodes[i]]):
+            if target(space, nodes[i], slot) == nodes[i + 1] and cost(space, nodes[i], slot, nodes[i + 1]) < best:
+                best = cost(space, nodes[i], slot, nodes[i + 1])
+                out[i] = tris[slot] if slot < tris.size else more_tris[slot - tris.size]

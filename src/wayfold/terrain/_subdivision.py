@@ -161,11 +161,48 @@ def connect(vertices: Array, triangles: Ints) -> _kernels.Triangulation:
     bucket = max(float(np.sqrt(size[0] * size[1] / (_BUCKETS * count))), float(size.max()) / 30_000)
     columns, rows = (int(np.ceil(side / bucket)) for side in size)
     frame = np.array([low[0], low[1], bucket, columns, rows], np.float64)
-    bounds = np.zeros(columns * rows + 1, np.int64)
+    found = _in_buckets(vertices, triangles, twins, frame, np.empty((0, 2)))
+    touching = fans(found, np.ones(count, np.bool_)) > 1
+    return found._replace(pinches=np.ascontiguousarray(vertices[touching]))
+
+
+def reconnect(mesh: _kernels.Triangulation, vertices: Array, triangles: Ints, pieces: Ints) -> _kernels.Triangulation:
+    """The triangulation after some triangles were cut; all others keep their numbers, and vertices theirs.
+
+    Parameters
+    ----------
+    mesh : Triangulation
+        As it was.
+    vertices, triangles
+        As they are now, new ones at the end.
+    pieces : (p,) int32 array
+        Triangles that are not as they were.
+    """
+    count, size = len(mesh.triangles), len(vertices)
+    fresh = np.zeros(len(triangles), np.bool_)
+    fresh[pieces] = True
+    twins = np.concatenate([mesh.twins, np.empty(3 * (len(triangles) - count), np.int32)])
+    half = (3 * np.flatnonzero(fresh)[:, None] + np.arange(3)).ravel()
+    # What is not cut is joined anew where it was beside what is.
+    facing = mesh.twins[half[half < 3 * count]]
+    facing = facing[facing >= 0]
+    half = np.concatenate([half, facing[~fresh[facing // 3]]])
+    begins = triangles.ravel()[half].astype(np.int64)
+    ends = triangles[half // 3, (half + 1) % 3].astype(np.int64)
+    key, back = begins * size + ends, ends * size + begins
+    order = np.argsort(key)
+    if (np.diff(key[order]) == 0).any():
+        raise GeometryError("triangles overlap: an edge has two triangles on the same side")
+    place = np.minimum(np.searchsorted(key[order], back), len(key) - 1)
+    twins[half] = np.where(key[order][place] == back, half[order[place]], -1)
+    return _in_buckets(vertices, triangles, twins, mesh.frame, mesh.pinches)
+
+
+def _in_buckets(vertices: Array, triangles: Ints, twins: Ints, frame: Array, pinches: Array) -> _kernels.Triangulation:
+    """The triangulation with its triangles in buckets."""
+    bounds = np.zeros(int(frame[3]) * int(frame[4]) + 1, np.int64)
     _kernels.count_in_buckets(vertices, triangles, frame, bounds)
     np.cumsum(bounds, out=bounds)
     inside = np.empty(int(bounds[-1]), np.int32)
     _kernels.fill_buckets(vertices, triangles, frame, bounds[:-1].copy(), inside)
-    found = _kernels.Triangulation(vertices, triangles, twins, bounds, inside, frame, np.empty((0, 2)))
-    touching = fans(found, np.ones(count, np.bool_)) > 1
-    return found._replace(pinches=np.ascontiguousarray(vertices[touching]))
+    return _kernels.Triangulation(vertices, triangles, twins, bounds, inside, frame, pinches)

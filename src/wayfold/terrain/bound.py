@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
-from wayfold.terrain import _bound_kernels, _route_kernels
-from wayfold.terrain.ground import Array, Ground, Ints
+from wayfold.terrain import _bound_kernels
+from wayfold.terrain.ground import Array, Ground, Ints, linked_space
 
 _FIRST = 200_000  # steps between intervals in the first round
 _MOST = 6_000_000  # and in the last
@@ -117,9 +117,7 @@ def _round(
             ground.edge_of, edge_first, spans, weights, ends[which, 0], ends[which, 1], places[which], links, link_costs
         )
         links, link_costs = links[:used], link_costs[:used]
-        space = _route_kernels.LinkedSpace(
-            offsets, targets, costs, doubled, links, link_costs, np.full(nodes, np.inf), ends
-        )
+        space = linked_space(offsets, targets, costs, doubled, links, link_costs, np.full(nodes, np.inf), ends)
         state, *_ = searcher.run(workspaces, partial(_reach, space, nodes, known))
         settled = (state.stamp[: 2 * count] > state.clock[0]) & (state.place[: 2 * count] < 0)
         cost = np.where(settled, state.cost[: 2 * count], np.inf)

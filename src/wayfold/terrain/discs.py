@@ -33,11 +33,8 @@ class Layers(NamedTuple):
     """Polygons and what the terrain of a disc's centre weighs in them, heavier ones later."""
 
     layers: list[Layer]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the polygons, about."""
-        return sum(200 + 16 * int(shapely.get_num_coordinates(polygon)) for polygon, _ in self.layers)
+    nbytes: int
+    """Bytes of the polygons, about."""
 
 
 def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
@@ -81,7 +78,8 @@ def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[tuple[A
     around = shapely.buffer(polygons, _reach(ground, radius), join_style="mitre")
     parts = shapely.get_parts(shapely.union_all(around))
     part, polygon = shapely.STRtree(polygons).query(parts, predicate="intersects")
-    return [(area, sorted(polygon[part == number].tolist())) for number, area in enumerate(parts)]
+    found = [(area, sorted(polygon[part == number].tolist())) for number, area in enumerate(parts)]
+    return sorted(found, key=lambda zone: zone[1])  # so that one more comes after all
 
 
 def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> Layers:
@@ -96,7 +94,7 @@ def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine:
         wide = area if number == 0 else _widened(area, radius + _margin(ground, radius), fine)
         parts = shapely.get_parts(shapely.intersection(wide, zone))
         layers += [(part, float(value)) for part in parts if part.geom_type == "Polygon" and part.area > 0]
-    return Layers(layers)
+    return Layers(layers, sum(200 + 16 * int(shapely.get_num_coordinates(polygon)) for polygon, _ in layers))
 
 
 def is_fine(weights: Array) -> bool:

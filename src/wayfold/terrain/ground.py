@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from functools import cached_property
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,18 +45,33 @@ def resolution(frame: Frame) -> float:
     return max(_SLACK * frame.extent, 2.0 * float(np.spacing(max(map(abs, frame.origin)) + frame.extent)))
 
 
+def points_on(lengths: Array, spacing: float) -> NDArray[np.int64]:
+    """How many points of a coarse graph lie on edges of these lengths."""
+    return np.clip(np.round(lengths / spacing), 1, _MOST).astype(np.int64)
+
+
 class EdgeGraph(NamedTuple):
     """Points on a triangulation, each joined to all others on the same triangle; costs are still without weights."""
 
-    offsets: NDArray[np.int64]  # (n + 1,)
+    firsts: NDArray[np.int64]  # (n,), the first step of each node
+    lasts: NDArray[np.int64]  # (n,), behind its last one
     targets: Ints
     lengths: NDArray[np.float32]
     tris: Ints
     points: Array  # (n, 2)
-    tri_offsets: NDArray[np.int64]  # (m + 1,)
+    tri_firsts: NDArray[np.int64]  # (m,), the first of the nodes of each triangle
+    tri_lasts: NDArray[np.int64]  # (m,), behind its last one
     tri_nodes: Ints
     hosts: Ints  # (n, 2): the ends of the edge that a point lies on, twice the same for a vertex, -1 for a centre
     shares: Array  # (n,): where on that edge
+
+
+def linked_space(
+    offsets: NDArray[np.int64], targets: Ints, costs: NDArray[np.float32], points: Array, *query: Any
+) -> _route_kernels.LinkedSpace:
+    """A graph in compressed rows, and what a query adds to it."""
+    none = np.empty(0, np.int32), np.empty(0, np.float32)
+    return _route_kernels.LinkedSpace(offsets[:-1], offsets[1:], targets, costs, *none, points, *query)
 
 
 class Pool:
@@ -64,7 +79,7 @@ class Pool:
 
     def __init__(self, nodes: int) -> None:
         self.workspaces = Workspaces(nodes + 2)
-        self._nodes = nodes
+        self.nodes = nodes
         self._goals: deque[Array] = deque()
 
     def take_goals(self) -> Array:
@@ -72,7 +87,7 @@ class Pool:
         try:
             return self._goals.pop()
         except IndexError:
-            return np.full(self._nodes, np.inf)
+            return np.full(self.nodes, np.inf)
 
     def give_goals(self, goals: Array, used: Ints) -> None:
         """Return the array after clearing what the query wrote."""
@@ -90,16 +105,21 @@ class Ground:
     triangles : (m, 3) int32 array
         Counter-clockwise.
     frame : Frame
+    mesh : Triangulation, optional
+        Of these triangles, where it is known already.
     """
 
-    def __init__(self, vertices: Array, triangles: Ints, frame: Frame) -> None:
+    def __init__(
+        self, vertices: Array, triangles: Ints, frame: Frame, mesh: _kernels.Triangulation | None = None
+    ) -> None:
         self.frame = frame
-        self.mesh: _kernels.Triangulation = connect(vertices, triangles)
+        self.mesh: _kernels.Triangulation = connect(vertices, triangles) if mesh is None else mesh
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         self.bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
         self.extent = float((high - low).max())
         self.slack = resolution(frame)
         self._pools: dict[int, Pool] = {}
+        self._edited: Pool | None = None
         self._lock = Lock()
 
     @classmethod
@@ -145,6 +165,13 @@ class Ground:
         """Scratch memory for searches in a graph of so many nodes."""
         with self._lock:
             return self._pools.setdefault(nodes, Pool(nodes))
+
+    def edited_pool(self, nodes: int) -> Pool:
+        """The same for graphs of this ground after edits, of which only the last size is kept."""
+        with self._lock:
+            if self._edited is None or self._edited.nodes != nodes:
+                self._edited = Pool(nodes)
+            return self._edited
 
     def pinches(self, weights: Array) -> Ints:
         """Vertices in which open parts of the map touch each other and nothing else joins them there."""
@@ -194,11 +221,25 @@ class Ground:
     @cached_property
     def coarse(self) -> EdgeGraph:
         """Vertices and points on edges, more on long edges (the paper's future work, section 8.1)."""
-        ends = self.mesh.vertices[self.edge_ends]
-        length = np.hypot(*(ends[:, 1] - ends[:, 0]).T)
-        nodes = max(_NODES, len(ends) * float(np.clip(_BUDGET / len(ends), 1, _AN_EDGE)))
-        counts = np.clip(np.round(length / (length.sum() / nodes)), 1, _MOST).astype(np.int64)
+        counts = points_on(self._edge_lengths, self.spacing)
         return self.graph(counts, corners=np.arange(len(self.mesh.vertices), dtype=np.int32), centres=False)
+
+    @cached_property
+    def spacing(self) -> float:
+        """Metres between the points on edges of the coarse graph, about."""
+        length = self._edge_lengths
+        return float(length.sum() / max(_NODES, len(length) * float(np.clip(_BUDGET / len(length), 1, _AN_EDGE))))
+
+    @cached_property
+    def coarse_first(self) -> NDArray[np.int64]:
+        """The first node on each edge of the coarse graph, (e + 1,)."""
+        counts = points_on(self._edge_lengths, self.spacing)
+        return len(self.mesh.vertices) + np.concatenate([[0], np.cumsum(counts)])
+
+    @property
+    def _edge_lengths(self) -> Array:
+        ends = self.mesh.vertices[self.edge_ends]
+        return np.asarray(np.hypot(*(ends[:, 1] - ends[:, 0]).T))
 
     def graph(self, counts: NDArray[np.int64], *, corners: Ints, centres: bool) -> EdgeGraph:
         """The graph of some vertices, so many points on each edge, and the centres of the triangles if wanted."""
@@ -229,4 +270,7 @@ class Ground:
         steps = int(offsets[-1])
         targets, lengths, tris = np.empty(steps, np.int32), np.empty(steps, np.float32), np.empty(steps, np.int32)
         _route_kernels.fill_steps(tri_offsets, nodes, points, offsets[:-1].copy(), targets, lengths, tris)
-        return EdgeGraph(offsets, targets, lengths, tris, points, tri_offsets, nodes, hosts, shares)
+        return EdgeGraph(
+            offsets[:-1], offsets[1:], targets, lengths, tris, points, tri_offsets[:-1], tri_offsets[1:], nodes, hosts,
+            shares,
+        )  # fmt: skip

@@ -33,6 +33,8 @@ class Prepared:
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
         self._dropped: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._lock = Lock()
+        self.last: Any = None
+        """What was made last of several values together; not counted."""
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of a key, made (while others may go on) where there is none; it has `nbytes`."""

@@ -50,6 +50,17 @@ def slide(
         )  # fmt: skip
 
 
+class Steps(NamedTuple):
+    """Steps that an edit has changed; there is room for more of them behind those that are used."""
+
+    targets: Ints
+    costs: NDArray[np.float32]
+    tris: Ints
+
+
+NO_STEPS = Steps(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.int32))
+
+
 class Reach(NamedTuple):
     """What a search from one goal has reached: the graph with the goal's links, and the search's state."""
 
@@ -70,10 +81,19 @@ class _Linked:
     radius: float
     _scale: float
 
-    def __init__(self, offsets: NDArray[np.int64], targets: Ints, costs: NDArray[np.float32], points: Array) -> None:
-        self.offsets = offsets
+    def __init__(
+        self,
+        firsts: NDArray[np.int64],
+        lasts: NDArray[np.int64],
+        targets: Ints,
+        costs: NDArray[np.float32],
+        points: Array,
+    ) -> None:
+        self.firsts = firsts
+        self.lasts = lasts
         self.targets = targets
         self.costs = costs
+        self.more = NO_STEPS
         self.points = points
         self._pool = self.ground.pool(len(points))
 
@@ -96,8 +116,9 @@ class _Linked:
 
     def _space(self, nodes: Ints, costs: Array, goals: Array, ends: Array) -> _route_kernels.LinkedSpace:
         return _route_kernels.LinkedSpace(
-            self.offsets, self.targets, self.costs, self.points, nodes, costs, goals, np.ascontiguousarray(ends[::-1])
-        )
+            self.firsts, self.lasts, self.targets, self.costs, self.more.targets, self.more.costs, self.points,
+            nodes, costs, goals, np.ascontiguousarray(ends[::-1]),
+        )  # fmt: skip
 
     def trail(
         self, ends: Array, places: Ints, search: str, watch: list[Ints] | None = None
@@ -227,7 +248,8 @@ class DualRoutes(_Linked):
             costs = np.concatenate([costs, more, more])[order]
             self.bends = np.concatenate([self.bends, np.full(2 * len(more), -1, np.int32)])[order]
         slide(ground, weights, radius, offsets, targets, self.bends, points, costs)
-        super().__init__(offsets, targets, costs, points)
+        self.offsets = offsets
+        super().__init__(offsets[:-1], offsets[1:], targets, costs, points)
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
 
     @property
@@ -282,6 +304,14 @@ class DualRoutes(_Linked):
         return nodes[0, used], costs[0, used]
 
 
+def step_costs(weights: Array, tris: Ints, lengths: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What steps of these lengths through triangles cost."""
+    open_ = np.isfinite(weights)
+    costs = (np.where(open_, weights, 0.0)[tris] * lengths).astype(np.float32)
+    costs[~open_[tris]] = np.inf  # also for steps of no length
+    return np.asarray(costs)
+
+
 class EdgeRoutes(_Linked):
     """Points on the edges of triangles, each joined to all others on the same triangle (section 4.2.5).
 
@@ -302,10 +332,10 @@ class EdgeRoutes(_Linked):
         other: EdgeRoutes | None = None,
         closed: Ints = searcher.NO_NODES,
     ) -> None:
-        open_ = np.isfinite(weights)
-        costs = (np.where(open_, weights, 0.0)[graph.tris] * graph.lengths).astype(np.float32)
-        costs[~open_[graph.tris]] = np.inf  # also for steps of no length
-        slide(ground, weights, radius, graph.offsets, graph.targets, searcher.NO_NODES, graph.points, costs)
+        costs = step_costs(weights, graph.tris, graph.lengths)
+        if radius > 0:
+            offsets = np.append(graph.firsts, graph.lasts[-1:])
+            slide(ground, weights, radius, offsets, graph.targets, searcher.NO_NODES, graph.points, costs)
         if len(closed):
             costs[np.isin(graph.targets, closed)] = np.inf
         self.radius = radius
@@ -315,7 +345,7 @@ class EdgeRoutes(_Linked):
         self.weights = weights
         self.graph = graph
         self.closed = closed
-        super().__init__(graph.offsets, graph.targets, costs, graph.points)
+        super().__init__(graph.firsts, graph.lasts, graph.targets, costs, graph.points)
         self._scale = float(weights.min()) * (1 - 1e-6)  # costs are rounded to float32
 
     @property
@@ -326,7 +356,7 @@ class EdgeRoutes(_Linked):
 
     def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
         graph = self.graph
-        nodes = graph.tri_nodes[graph.tri_offsets[place] : graph.tri_offsets[place + 1]]
+        nodes = graph.tri_nodes[graph.tri_firsts[place] : graph.tri_lasts[place]]
         if len(self.closed):
             nodes = nodes[~np.isin(nodes, self.closed)]
         if self.radius > 0:
@@ -347,8 +377,9 @@ class EdgeRoutes(_Linked):
         tris = np.empty(len(trail) + 1, np.int32)
         tris[0], tris[-1] = places
         if len(trail) > 1:
-            graph = self.graph
-            _route_kernels.step_triangles(graph.offsets, graph.targets, self.costs, graph.tris, trail, tris[1:-1])
+            none = searcher.NO_NODES, np.empty(0), np.empty(0), np.zeros((2, 2))
+            space = self._space(*none)
+            _route_kernels.step_triangles(space, self.graph.tris, self.more.tris, trail, tris[1:-1])
         return tris
 
     def path(self, ends: Array, places: Ints, search: str) -> Path:

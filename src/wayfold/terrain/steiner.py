@@ -16,9 +16,9 @@ from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Status
-from wayfold.terrain import _bushwhack_kernels, _disc_kernels, _kernels, _route_kernels, _steiner_kernels
+from wayfold.terrain import _bushwhack_kernels, _disc_kernels, _kernels, _steiner_kernels
 from wayfold.terrain.discs import exact_cost
-from wayfold.terrain.ground import Array, Ground, Ints
+from wayfold.terrain.ground import Array, Ground, Ints, linked_space
 
 _MOST = 100_000_000  # connections that are stored at most, 12 bytes each
 _CHUNK = 512  # nodes whose connections are computed at a time
@@ -183,7 +183,7 @@ class SteinerGraph:
         ends = np.ascontiguousarray(self.space.vertices[self.ends])
         goals = np.full(len(where), np.inf)
         goals[self.goal] = 0.0
-        space = _route_kernels.LinkedSpace(
+        space = linked_space(
             offsets,
             targets,
             costs.astype(np.float32),

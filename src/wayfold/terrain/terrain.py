@@ -19,7 +19,8 @@ from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Status
 from wayfold.terrain import _files, _kernels, _sources, discs
 from wayfold.terrain._constructors import FromSources
-from wayfold.terrain._repaint import repaint
+from wayfold.terrain._edited import EditedRoutes, is_small
+from wayfold.terrain._repaint import Painted, Pieces, repaint
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
@@ -94,6 +95,8 @@ class Terrain(FromSources, Savable):
         self._prepared = Prepared(LIMIT)  # graphs and grown grounds
         self._cuts = Prepared(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
+        self._edit: tuple[Terrain, Painted] | None = None  # the ground that it was cut from, and how
+        self._latest: tuple[Pieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
     def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> Self:
@@ -203,17 +206,21 @@ class Terrain(FromSources, Savable):
         local = list(_sources.moved(shapes, ground.frame))
         found = repaint(ground, local, self._cuts)
         count = len(shapes) + 1
-        unique, kinds = np.unique(self._kinds[found.of].astype(np.int64) * count + found.over + 1, return_inverse=True)
-        own, over = np.divmod(unique, count)  # 0 is for what is not painted
+        pairs = self._kinds[found.of].astype(np.int64) * count + found.over + 1
+        used = np.zeros(len(self._names) * count, np.bool_)
+        used[pairs] = True
+        kinds = (np.cumsum(used) - 1)[pairs].astype(np.int32)
+        own, over = np.divmod(np.flatnonzero(used), count)  # 0 is for what is not painted
         names = tuple(
             self._names[kind] + (f" (layer {at - 1})" if at else "")
             for kind, at in zip(own.tolist(), over.tolist(), strict=True)
         )
         weights = self._by_name[own] * np.array([1.0, *factors])[over]
         if found.triangles is not ground.mesh.triangles:
-            ground = Ground(found.vertices, found.triangles, ground.frame)
-        painted = Terrain._from_ground(ground, kinds.reshape(-1).astype(np.int32), names, weights)
+            ground = Ground(found.vertices, found.triangles, ground.frame, found.mesh)
+        painted = Terrain._from_ground(ground, kinds, names, weights)
         painted._source = self, local, factors
+        painted._edit = self, found
         return painted
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
@@ -479,9 +486,12 @@ class Terrain(FromSources, Savable):
             found = repaint(before._ground, [polygon for polygon, _ in layers], before._cuts)
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
             weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
-            ground = Ground(found.vertices, found.triangles, before._ground.frame)
+            ground = Ground(found.vertices, found.triangles, before._ground.frame, found.mesh)
         values, kinds = np.unique(weights, return_inverse=True)
-        return _Grown._from_ground(ground, kinds.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
+        grown = _Grown._from_ground(ground, kinds.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
+        if self._source is not None:
+            grown._edit = before, found
+        return grown
 
     def _routes(self, graph: str, *options: Any) -> Any:
         """The prepared graph of a kind, built when it is first asked for."""
@@ -502,7 +512,26 @@ class Terrain(FromSources, Savable):
         # A second candidate pays where triangles are large; where they are small there is not much to choose.
         other = self._routes("dual-extra", *options) if len(weights) <= _CANDIDATES else None
         closed = np.empty(0, np.int32) if passes else pinches
+        if self._edit is not None:
+            edited = self._edited_routes(closed, other)
+            if edited is not None:
+                return edited
         return EdgeRoutes(ground, weights, ground.coarse, *options, refine=True, other=other, closed=closed)
+
+    def _edited_routes(self, closed: NDArray[np.int32], other: EdgeRoutes | None) -> EdgeRoutes | None:
+        """Refined routes made of those before the edit; None where too much has changed."""
+        assert self._edit is not None
+        base, painted = self._edit
+        if not is_small(painted):
+            return None
+        latest = base._latest
+        if latest is not None and latest[0] is painted.before:
+            under, pieces = latest[1], painted.pieces.after(len(latest[0].of), len(latest[0].vertex_cluster))
+        else:
+            under, pieces = base._routes("refined", 0.0), painted.pieces
+        routes = EditedRoutes(under, base._ground, self._ground, self._weights, pieces, closed, other)
+        base._latest = painted.pieces, routes
+        return routes
 
     def _ends(self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0) -> tuple[Array, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""

@@ -89,7 +89,7 @@ class TerrainPlanner(Planner):
 
     A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that its shape meets,
     out of the ground as it was without edits; what other shapes have cut is kept. The new ground then takes the old
-    one's place, so queries need no lock. The graph of the routes is made by the next query, and so is the ground for
+    one's place, so queries need no lock. The graph of the routes is changed by the next query, and so is the ground for
     a disc, around the edit only. There is no accelerator: `exact` and `plain` give what `path` gives.
     """
 
