@@ -179,7 +179,7 @@ def forge_meta(rng, arrays, meta):
     if how < 0.1:
         where.pop(path[-1])
         return f"meta without {path}"
-    if how < 0.5 and isinstance(where[path[-1]], (int, float)):
+    if how < 0.5 and isinstance(where[path[-1]], (int, float)) and abs(where[path[-1]]) < 2**62:
         where[path[-1]] += [1, -1, 0.5, 1000][rng.integers(4)]
     else:
         where[path[-1]] = odd[rng.integers(len(odd))]

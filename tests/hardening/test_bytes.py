@@ -13,8 +13,6 @@ import pytest
 import wayfold
 from tests.hardening import things
 
-pytestmark = pytest.mark.kernels
-
 MARK = 0x5A
 
 # What is left in freed memory: numpy's own cache of small arrays, and what malloc gives out again, which glibc fills
@@ -91,3 +89,14 @@ def told(job):
     if isinstance(answer, list):
         return [told(lambda one=one: one) for one in answer]
     return np.asarray(answer).tolist() if isinstance(answer, (int, float, np.ndarray, np.generic)) else type(answer)
+
+
+def test_edited_waypoints_are_saved_without_their_spare_room(tmp_path):
+    edited = things.edited_waypoints()
+    edited.save(tmp_path / "a")
+    again = wayfold.load(tmp_path / "a")
+    assert (again.num_edges, again.built) == (edited.num_edges, edited.built)
+    assert (again.removed == edited.removed).all()
+    assert again.removed[29]
+    assert again.graph.motions.all()
+    assert again.update([(0, 2)], costs=[1.0]).added

@@ -104,6 +104,15 @@ def put(name, at, value):
     return change
 
 
+def told(*keys, value):
+    def change(arrays, meta):
+        for key in keys[:-1]:
+            meta = meta[key]
+        meta[keys[-1]] = value
+
+    return change
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -121,6 +130,10 @@ def put(name, at, value):
         ("hierarchy", put("order", 0, 5)),
         ("navmesh", put("ground/neighbours", 0, 10**6)),
         ("navmesh", put("tiles/doors", (0, 6), 10**6)),
+        ("navmesh", told("settings", "cell_size", value=1e-320)),
+        ("navmesh", told("grid", "width", value=2**33)),
+        ("voxels", told("region_size", value=10**400)),
+        ("voxels", told("shape", 0, value=10**9)),
         ("subregions", put("labels", 0, 60000)),
         ("waypoints", put("regions", (0, 0), -1)),
         ("decomposition", put("plan_rings", 1, 10**6)),

@@ -12,8 +12,6 @@ import pytest
 from tests.hardening import things
 from wayfold.errors import FormatError
 
-pytestmark = pytest.mark.kernels
-
 DOCS = Path(__file__).parents[2] / "docs"
 
 

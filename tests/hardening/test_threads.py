@@ -15,7 +15,7 @@ from wayfold.errors import EditError, OffMapError
 
 pytestmark = pytest.mark.kernels
 
-SECONDS = 1.5
+SECONDS = 1.0
 
 
 def beside(queries, edits, *, refused=()):

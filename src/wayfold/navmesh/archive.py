@@ -26,7 +26,7 @@ from wayfold.navmesh.joining import EDGES, POINTS, POLYGONS, TRIANGLES, VERTICES
 from wayfold.navmesh.layout import Layout
 from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import Version
-from wayfold.navmesh.settings import Settings
+from wayfold.navmesh.settings import SMALLEST_CELL, Settings
 from wayfold.navmesh.state import State
 
 _FAR = _check.LARGEST
@@ -239,8 +239,8 @@ SCHEMA = Schema(
         "settings": Value(
             dict, "how it was built", optional=True,
             fields={
-                "cell_size": Value(float, "metres", 0.0, _FAR),
-                "cell_height": Value(float, "metres", 0.0, _FAR),
+                "cell_size": Value(float, "metres", SMALLEST_CELL, _FAR),
+                "cell_height": Value(float, "metres", SMALLEST_CELL, _FAR),
                 "tile_size": Value(int, "columns", 0, 4096),
                 "min_region": Value(float, "square metres", 0.0, _FAR**2),
                 "merge_region": Value(float, "square metres", 0.0, _FAR**2),
@@ -255,8 +255,8 @@ SCHEMA = Schema(
             dict, "how the world is cut into tiles", optional=True,
             fields={
                 "origin": Value(list, "x, y, z, metres", each=Value(float, "", -_FAR, _FAR), length=3),
-                "cell_size": Value(float, "metres", 0.0, _FAR),
-                "cell_height": Value(float, "metres", 0.0, _FAR),
+                "cell_size": Value(float, "metres", SMALLEST_CELL, _FAR),
+                "cell_height": Value(float, "metres", SMALLEST_CELL, _FAR),
                 "width": Value(int, "columns", 1, 2**34),
                 "depth": Value(int, "columns", 1, 2**34),
                 "tile": Value(int, "columns, 0 for one tile", 0, 4096),

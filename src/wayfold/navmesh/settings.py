@@ -9,6 +9,9 @@ from wayfold import _check
 from wayfold.agent import Agent
 from wayfold.errors import ParameterError
 
+SMALLEST_CELL = 1e-9
+"""Metres: no column or voxel is smaller."""
+_MOST_CELLS = 1 << 40  # of a region; no world has as many
 _SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says
 STEP_SLACK = 1e-3
 """Of the climb: how much higher a step may be, since coordinates in files are rounded."""
@@ -29,9 +32,9 @@ class Settings:
 
     Parameters
     ----------
-    cell_size : float, metres, > 0
+    cell_size : float, metres, 1e-9 to 1e12
         Side of a column of voxels. Half to a third of the agent's radius is usual; walls are known to about a cell.
-    cell_height : float, metres, > 0
+    cell_height : float, metres, 1e-9 to 1e12
         Height of a voxel; climb and height of the agent are rounded to it.
     tile_size : int, columns, 8 to 4096, or 0
         Side of a tile; 0 makes the whole world one tile.
@@ -64,8 +67,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "cell_size", _check.number(self.cell_size, "cell_size", low=0.0, open_low=True))
-        put(self, "cell_height", _check.number(self.cell_height, "cell_height", low=0.0, open_low=True))
+        put(self, "cell_size", _check.number(self.cell_size, "cell_size", low=SMALLEST_CELL, high=_check.LARGEST))
+        put(self, "cell_height", _check.number(self.cell_height, "cell_height", low=SMALLEST_CELL, high=_check.LARGEST))
         put(self, "tile_size", _check.whole(self.tile_size, "tile_size", low=0, high=4096))
         if 0 < self.tile_size < 8:
             raise ParameterError(f"tile_size must be 0 or from 8 to 4096 columns, not {self.tile_size}")
@@ -83,7 +86,7 @@ class Settings:
 
     def cells(self, square_metres: float) -> int:
         """Columns that cover an area, rounded."""
-        return round(square_metres / self.cell_size**2)
+        return min(round(square_metres / self.cell_size**2), _MOST_CELLS)
 
 
 @dataclass(frozen=True, slots=True)
