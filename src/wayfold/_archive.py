@@ -24,6 +24,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold.errors import FormatError, ParameterError, VersionError
 
 try:
@@ -117,7 +118,9 @@ def _real_path(file: File) -> str:
     except TypeError:
         raise ParameterError(f"a file is named by a str or a path, not by {type(file).__name__}") from None
     except ValueError:
-        raise ParameterError(f"{os.fsdecode(file)!r} cannot name a file: it holds a null character") from None
+        raise ParameterError(
+            f"{_check.shown(os.fsdecode(file))} cannot name a file: it holds a null character"
+        ) from None
 
 
 def _replaceable(path: str, file: File) -> int | None:
@@ -170,6 +173,7 @@ def _sync_folder(folder: str) -> None:
             os.close(number)
 
 
+@_check.checked
 def write_archive(
     file: File, kind: str, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None
 ) -> None:
@@ -209,7 +213,7 @@ def write_archive(
     try:
         text = json.dumps(manifest, sort_keys=True, indent=1, allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise ParameterError(f"meta must be what JSON holds: {error}") from None
+        raise ParameterError(f"meta must be what JSON holds: {str(error)[:100]}") from None
     with replacing(file) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
         _write_member(archive, handle, _MANIFEST, text)
         for name in sorted(members):
@@ -217,6 +221,7 @@ def write_archive(
             _write_member(archive, handle, f"{name}.npy", header, _bytes(array))
 
 
+@_check.checked
 def read_archive(file: File, kind: str | None = None, *, verify: bool = True) -> Archive:
     """Map the arrays of a `.wayfold` archive from disk.
 
@@ -289,7 +294,9 @@ def _read(file: File, handle: IO[bytes], mapped: NDArray[np.uint8], kind: str | 
 def _prepare(name: str, array: NDArray[Any]) -> tuple[bytes, NDArray[Any]]:
     """The .npy header of an array, and the array in C order and little-endian."""
     if not _NAME.fullmatch(name):
-        raise ParameterError(f"{name!r} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'")
+        raise ParameterError(
+            f"{_check.shown(name)} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'"
+        )
     array = np.asarray(array)
     if array.dtype.kind not in _KINDS or array.dtype.itemsize == 0:
         raise ParameterError(

@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-from wayfold import _archive
+from wayfold import _archive, _check
 from wayfold.errors import FormatError
 
 # The class of each kind of archive, by name, so that reading one kind does not import the others.
@@ -24,6 +24,7 @@ _KINDS = {
 }
 
 
+@_check.checked
 def load(file: str | os.PathLike[str]) -> Any:
     """Read a `.wayfold` file.
 

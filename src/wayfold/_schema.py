@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold._archive import File, read_archive, write_archive
 from wayfold.errors import FormatError, ParameterError, WayfoldError
 
@@ -172,6 +173,7 @@ class Schema:
         return "\n".join([*rows, *(["", "And:", ""] if lines else []), *(f"- {line}" for line in lines)])
 
 
+@_check.checked
 class Savable:
     """Objects that can be written to `.wayfold` files.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import IntFlag
-from numbers import Real
 
+from wayfold import _check
 from wayfold.errors import ParameterError
 
 
@@ -26,13 +25,14 @@ ALL_MOTIONS = Motion.SURFACE | Motion.ADHESIVE | Motion.VOLUMETRIC
 
 def parse_motions(text: str) -> Motion:
     """Motions named by a text such as ``"surface+adhesive"`` or ``"S+V"`` (the paper's short form)."""
+    _check.text(text, "text")
     motions = Motion(0)
     for word in text.replace(",", "+").replace("|", "+").split("+"):
         name = word.strip().upper()
         match = [motion for motion in Motion if name and motion.name and motion.name.startswith(name)]
         if len(match) != 1:
             names = ", ".join(str(motion.name).lower() for motion in Motion)
-            raise ParameterError(f"unknown motion {word.strip()!r}: choose from {names}, joined by '+'")
+            raise ParameterError(f"unknown motion {_check.shown(word.strip())}: choose from {names}, joined by '+'")
         motions |= match[0]
     return motions
 
@@ -63,10 +63,8 @@ class Agent:
 
     def __post_init__(self) -> None:
         for name in ("radius", "height", "climb", "slope"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-                raise ParameterError(f"{name} must be a finite number, not {value!r}")
-            object.__setattr__(self, name, float(value))
+            value = _check.number(getattr(self, name), name, low=-_check.LARGEST, high=_check.LARGEST)
+            object.__setattr__(self, name, value)
         if self.radius < 0:
             raise ParameterError(f"radius must be at least 0 metres, not {self.radius}")
         if self.height <= 0:
@@ -83,9 +81,11 @@ def check_motions(motions: int | str) -> Motion:
     if isinstance(motions, str):
         return parse_motions(motions)
     if isinstance(motions, bool) or not isinstance(motions, int):
-        raise ParameterError(f"motions must be Motion flags, not {motions!r}")
+        raise ParameterError(f"motions must be Motion flags, not {_check.shown(motions)}")
     if not 0 < motions <= int(ALL_MOTIONS):
-        raise ParameterError(f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {motions!r}")
+        raise ParameterError(
+            f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {_check.shown(motions)}"
+        )
     return Motion(motions)
 
 

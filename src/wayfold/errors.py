@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import os
 
+_LONGEST_NAME = 200  # characters of a file's name in a message
+
+
+def _names_file(file: object) -> bool:
+    return isinstance(file, (str, bytes, os.PathLike))
+
 
 class WayfoldError(Exception):
     """Base of every error that Wayfold raises on purpose."""
@@ -44,10 +50,12 @@ class FormatError(WayfoldError, ValueError):
 
     def __init__(self, message: str, file: str | os.PathLike[str] | None = None, line: int | None = None) -> None:
         self.message = message
-        self.file = None if file is None else os.fspath(file)
+        self.file = None if file is None else os.fsdecode(file) if _names_file(file) else str(type(file).__name__)
         self.line = line
         where = "" if self.file is None else self.file
-        if line is not None:
+        if len(where) > _LONGEST_NAME:
+            where = f"... {where[-_LONGEST_NAME:]}"
+        if isinstance(line, int):
             where += f":{line}" if where else f"line {line}"
         super().__init__(f"{where}: {message}" if where else message)
 

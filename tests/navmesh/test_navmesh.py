@@ -248,7 +248,7 @@ def test_a_batch_is_what_single_queries_give():
     assert [path.cost for path in paths] == [
         navmesh.path(a, b).cost for a, b in zip(points[:6], points[6:], strict=True)
     ]
-    with pytest.raises(ParameterError, match="equally many"):
+    with pytest.raises(ParameterError, match="same length"):
         navmesh.paths(points[:2], points[:3])
 
 

@@ -393,7 +393,7 @@ def test_bad_input_is_refused_with_a_clear_sentence():
         subregions.path(0, 1000)
     with pytest.raises(ParameterError, match="margin"):
         subregions.path(0, 1, margin=-1)
-    with pytest.raises(ParameterError, match="as many"):
+    with pytest.raises(ParameterError, match="same length"):
         subregions.paths([0], [1, 2])
 
 
@@ -419,5 +419,5 @@ def test_a_crowd_with_different_motions_gets_the_path_of_each_character():
         crowd_paths(graphs, [3], [0], [1])
     with pytest.raises(ParameterError, match="one and the same"):
         crowd_paths([graphs[0], SubregionGraph.build(waypoints.graph)], [0], [0], [1])
-    with pytest.raises(ParameterError, match="as many"):
+    with pytest.raises(ParameterError, match="same length"):
         graphs[0].paths([0, 1], [1])

@@ -163,7 +163,7 @@ def test_bad_input_is_refused_with_a_clear_sentence():
         WaypointGraph.build(ground(), AGENT, region_size=0.3)
     with pytest.raises(ParameterError, match="unknown motion"):
         WaypointGraph.build(ground(), AGENT, motions="swim")
-    with pytest.raises(ParameterError, match="expected a Mesh"):
+    with pytest.raises(ParameterError, match="must be a Mesh"):
         WaypointGraph.build("city", AGENT)
     with pytest.raises(ParameterError, match="larger regions"):
         WaypointGraph.build(ground(1e6, 1e6), AGENT, region_size=10.0)

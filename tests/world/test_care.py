@@ -150,7 +150,7 @@ def test_closed_materials_are_a_list_of_names(closed):
 
 @pytest.mark.parametrize("file", [None, b"x", 3])
 def test_a_file_is_named_by_a_string(file):
-    with pytest.raises(ParameterError, match="open takes"):
+    with pytest.raises(ParameterError, match="names a file"):
         World.open(file)
 
 

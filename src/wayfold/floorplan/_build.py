@@ -13,6 +13,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
+from wayfold import _check
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
@@ -67,7 +68,9 @@ def cut(space: FreeSpace, method: str, options: dict[str, Any]) -> Pieces:
     """A free space cut by one of the methods."""
     for name in options:
         if name not in _OPTIONS[method]:
-            raise ParameterError(f"{method} has no option {name!r}: its options are {', '.join(_OPTIONS[method])}")
+            raise ParameterError(
+                f"{method} has no option {_check.shown(name)}: its options are {', '.join(_OPTIONS[method])}"
+            )
     if method == "hertel-mehlhorn":
         join = options.get("combine", True)
         return hertel_mehlhorn.cut(space.free, space.resolution, join=join)

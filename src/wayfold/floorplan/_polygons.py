@@ -10,6 +10,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 
+from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import LARGEST
 
@@ -40,17 +41,16 @@ def check(value: Any, name: str) -> Polygon | MultiPolygon:
     if isinstance(value, (Polygon, MultiPolygon)):
         shape = shapely.force_2d(value)
     else:
-        try:
-            corners = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            corners = np.empty(0)
+        corners = _check.floats(value, name, "a shapely polygon or at least 3 corners (x, y)")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
-            raise ParameterError(f"{name} must be a shapely polygon or at least 3 corners (x, y), not {value!r:.60}")
-        if not np.isfinite(corners).all():
-            raise GeometryError(f"{name} has a corner that is not finite")
+            raise ParameterError(
+                f"{name} must be a shapely polygon or at least 3 corners (x, y), not {_check.shown(value)}"
+            )
+        _check.finite(corners, name)
         shape = Polygon(corners)
-    if shape.is_empty or not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():
-        raise GeometryError(f"{name} is empty or has a corner that is not finite or beyond {LARGEST:g} m")
+    if shape.is_empty:
+        raise GeometryError(f"{name} is empty")
+    _check.finite(shapely.get_coordinates(shape), name)
     if not shape.is_valid:
         raise GeometryError(f"{name} is not a valid polygon: {shapely.is_valid_reason(shape)}")
     if not shape.area > 0.0:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wayfold.navmesh import NavMesh
 
 
+@_check.checked
 class Decomposition(Savable):
     """Free space cut into convex regions; build one with `FloorPlan.decompose` or `Building.decompose`.
 
@@ -94,8 +95,7 @@ class Decomposition(Savable):
     @classmethod
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        _check.choice(method, "method", METHODS)
         return cls([_build.level(plan, plan.frame, method, options)], plan.frame, method, options)
 
     # --- what there is ---------------------------------------------------------------------------------------------
@@ -255,16 +255,19 @@ class Decomposition(Savable):
         -------
         (q,) int32 array, or an int for one point
         """
-        array = np.asarray(points, dtype=np.float64) if not isinstance(points, np.ndarray) else points
+        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1
         where = self.frame.local(_check.points3(array[None] if single else array))
         # Several regions hold a point only where floors lie above each other, and without z any of them will do.
         reach = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
         hints = np.full(len(where), -1, np.int32)
         if last is not None:
-            hints[:] = last
-            if len(where) and (hints.min() < -1 or hints.max() >= self.num_regions):
+            known = _check.wholes(last, "last", f"region numbers from 0 to {self.num_regions - 1}, or -1")
+            if known.shape not in ((), hints.shape):
+                raise ParameterError(f"last must be one region for each of the {len(hints)} points")
+            if known.size and not (known.min() >= -1 and known.max() < self.num_regions):
                 raise ParameterError(f"last must be region numbers from 0 to {self.num_regions - 1}, or -1")
+            hints[:] = known
         found = np.full(len(where), -1, np.int32)
         if self.num_regions:
             marks = self._take_marks()
@@ -289,8 +292,8 @@ class Decomposition(Savable):
         -------
         (q,) bool array, or a bool for one point
         """
-        radius = _check.number(radius, "radius", low=0.0)
-        array = np.asarray(points, dtype=np.float64)
+        radius = _check.number(radius, "radius", low=0.0, high=_check.LARGEST)
+        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1
         where = self.frame.local(_check.points3(array[None] if single else array))
         found = np.atleast_1d(self.locate(array[None] if single else array, last))
@@ -360,11 +363,13 @@ class Decomposition(Savable):
             When any start or goal lies in no region; then nothing is searched.
         """
         a, b = self._places(starts, "starts"), self._places(goals, "goals")
-        if len(a) != len(b):
-            raise ParameterError(f"starts and goals must be equally many, not {len(a)} and {len(b)}")
-        smooth, optimal = options.pop("smooth", True), options.pop("optimal", False)
+        _check.same_length(a, b)
+        smooth = _check.flag(options.pop("smooth", True), "smooth")
+        optimal = _check.flag(options.pop("optimal", False), "optimal")
         if options:
-            raise ParameterError(f"paths has no option {next(iter(options))!r}: its options are smooth, optimal")
+            raise ParameterError(
+                f"paths has no option {_check.shown(next(iter(options)))}: its options are smooth, optimal"
+            )
         return _routes.many(self, a, b, smooth, optimal, workers)
 
     @at_one_moment
@@ -443,19 +448,17 @@ class Decomposition(Savable):
             return _locate_kernels.Marks(np.zeros(count, np.int64), np.empty(count, np.int32), np.zeros(1, np.int64))
 
     def _region(self, region: int) -> int:
-        if not isinstance(region, (int, np.integer)) or not 0 <= region < self.num_regions:
-            raise OffMapError(f"there is no region {region!r}: the regions are 0 to {self.num_regions - 1}")
-        return int(region)
+        return _check.node(region, "region", self.num_regions, "region", "the plan")
 
     def _place(self, point: ArrayLike, name: str) -> _routes.Place:
         """Where a point stands."""
         _check.point3(point, name)
-        return self._places(np.asarray(point, dtype=np.float64)[None], name, single=True)[0]
+        return self._places(_check.floats(point, name)[None], name, single=True)[0]
 
     def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[_routes.Place]:
         """Where points stand."""
         where = _check.points3(points, name).copy()
-        given = np.asarray(points, dtype=np.float64)
+        given = _check.floats(points, name)
         regions: NDArray[np.int32] = self.locate(given)
         off = np.flatnonzero(regions < 0)
         if len(off):

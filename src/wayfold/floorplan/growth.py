@@ -73,7 +73,9 @@ class Settings:
                 object.__setattr__(self, name, _check.number(getattr(self, name), name, low=0.0, open_low=True))
         for field in fields(self)[2:]:
             if not isinstance(getattr(self, field.name), bool):
-                raise ParameterError(f"{field.name} must be True or False, not {getattr(self, field.name)!r}")
+                raise ParameterError(
+                    f"{field.name} must be True or False, not {_check.shown(getattr(self, field.name))}"
+                )
 
 
 def grow_regions(space: FreeSpace, settings: Settings) -> Pieces:

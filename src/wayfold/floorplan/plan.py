@@ -29,6 +29,7 @@ _PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan
 _SLIT = 64  # times the resolution (1e-9 of the extent): narrower passages are closed
 
 
+@_check.checked
 class FloorPlan:
     """A floor: the free space is `boundary` without the `obstacles`.
 
@@ -60,7 +61,7 @@ class FloorPlan:
         self.obstacles: tuple[Polygon | MultiPolygon, ...] = tuple(
             _polygons.check(obstacle, f"obstacles[{k}]") for k, obstacle in enumerate(obstacles)
         )
-        self.height = _check.number(height, "height")
+        self.height = _check.number(height, "height", low=-_check.LARGEST, high=_check.LARGEST)
 
     @cached_property
     def frame(self) -> Frame:
@@ -152,9 +153,8 @@ class FloorPlan:
 
     def without_obstacle(self, number: int) -> FloorPlan:
         """The plan without the obstacle of a number from 0; those behind it move up by one."""
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
-            raise ParameterError(f"number must be the number of an obstacle, not {number!r}")
-        if not 0 <= number < len(self.obstacles):
+        number = _check.whole(number, "number", low=0)
+        if number >= len(self.obstacles):
             raise ParameterError(f"there is no obstacle {number}: the plan has {len(self.obstacles)}")
         kept = self.obstacles[:number] + self.obstacles[number + 1 :]
         return FloorPlan(self.boundary, kept, height=self.height)
@@ -171,11 +171,11 @@ class FloorPlan:
         simplify : float, metres, >= 0
             How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
         """
-        mask = np.asarray(free)
+        mask = _check.numbers(free, "free", "truth values of shape (height, width)", bools=True)
         if mask.ndim != 2 or mask.size == 0 or mask.dtype.kind not in "biu":
             raise ParameterError(f"free must be truth values of shape (height, width), not {mask.dtype} {mask.shape}")
-        cell = _check.number(cell, "cell", low=0.0, open_low=True)
-        simplify = _check.number(simplify, "simplify", low=0.0)
+        cell = _check.number(cell, "cell", low=0.0, high=_check.LARGEST, open_low=True)
+        simplify = _check.number(simplify, "simplify", low=0.0, high=_check.LARGEST)
         boundary = shapely.box(0.0, 0.0, mask.shape[1] * cell, mask.shape[0] * cell)
         solid = _polygons.from_cells(mask == 0, cell)
         if simplify > 0.0:

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 _LEVEL = np.cos(np.radians(1.0))  # steeper ground makes no ground plane
 
 
+@_check.checked
 def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02) -> list[float]:
     """Heights of the ground planes of a mesh, lowest first.
 
@@ -78,8 +79,8 @@ def _levels(z: Floats, area: Floats, near: float) -> tuple[Floats, Floats]:
 def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float) -> FloorPlan:
     """See `FloorPlan.slice`."""
     who = agent or Agent()
-    height = _check.number(height, "height")
-    thickness = _check.number(thickness, "thickness", low=0.0)
+    height = _check.number(height, "height", low=-_check.LARGEST, high=_check.LARGEST)
+    thickness = _check.number(thickness, "thickness", low=0.0, high=_check.LARGEST)
     frame, local = _local(mesh)
     floor, free = _floor(local, height, who, thickness)
     return _plan(frame, floor, free, height, _sections.grid(who))
@@ -114,6 +115,7 @@ def _plan(frame: Frame, floor: Any, free: Any, height: float, grid: float) -> Fl
     return FloorPlan(whole, shapely.get_parts(blocks), height=height)
 
 
+@_check.checked
 class Building:
     """The floors of a mesh and the transition areas between them.
 
@@ -132,7 +134,10 @@ class Building:
     ) -> None:
         if not floors:
             raise ParameterError("a building has at least one floor")
+        for floor in floors:
+            _check.instance(floor, "each of floors", FloorPlan)
         for transition in transitions:
+            _check.instance(transition, "each of transitions", Transition)
             if any(not 0 <= floor < len(floors) for floor in transition.floors):
                 raise ParameterError(f"a transition joins floors {transition.floors}, but there are {len(floors)}")
         self.slack = _check.number(slack, "slack", low=0.0)
@@ -147,7 +152,15 @@ class Building:
     ) -> Building:
         """Find the ground planes of a mesh (or take `heights`), its floors and what joins them."""
         who = agent or Agent()
-        planes = sorted(ground_planes(mesh, agent=who) if heights is None else [float(z) for z in heights])
+        if heights is None:
+            planes = sorted(ground_planes(mesh, agent=who))
+        else:
+            given = _check.floats(heights, "heights")
+            if given.ndim != 1 or not given.size:
+                raise ParameterError(f"heights must be the heights of some floors, not {_check.shown(heights)}")
+            _check.finite(given, "heights")
+            planes = np.unique(given).tolist()
+        thickness = _check.number(thickness, "thickness", low=0.0, high=_check.LARGEST)
         frame, local = _local(mesh)
         found = [_floor(local, z, who, thickness) for z in planes]
         grid = _sections.grid(who)
@@ -157,8 +170,7 @@ class Building:
 
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
         """Cut all floors and transition areas into convex regions with one navigation graph."""
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        _check.choice(method, "method", METHODS)
         frame = _build.frame_of([*self.floors, *(transition.plan for transition in self.transitions)])
         levels = [_build.level(plan, frame, method, options) for plan in self.floors]
         passages = []

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold._archive import File
 from wayfold._check import LARGEST
 from wayfold.errors import FormatError, VersionError
@@ -27,6 +28,7 @@ _MAX_PLACED = 1 << 24  # vertices; a small file can place a large template very 
 _VERSIONS = ("1.0", "1.1", "2.0")
 
 
+@_check.checked
 class CityMesh(Mesh):
     """A mesh that lies at a local origin.
 
@@ -47,7 +49,7 @@ class CityMesh(Mesh):
         origin: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
         super().__init__(vertices, triangles, materials, material_names)
-        self.origin = np.asarray(origin, np.float64)
+        self.origin = _check.point3(origin, "origin")
 
 
 class _Surfaces:
@@ -63,6 +65,7 @@ class _Surfaces:
         self.kinds.append(self.names.setdefault(name, len(self.names)))
 
 
+@_check.checked
 def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
     """Read the surfaces of a CityJSON file.
 

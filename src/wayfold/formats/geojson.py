@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from wayfold import _check
 from wayfold._archive import File, replacing
 from wayfold._check import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError
@@ -27,6 +28,7 @@ class Feature(NamedTuple):
     properties: dict[str, Any]
 
 
+@_check.checked
 def load_geojson(file: File) -> list[Feature]:
     """Read the polygons of a GeoJSON file.
 
@@ -68,6 +70,7 @@ def load_geojson(file: File) -> list[Feature]:
     return loaded
 
 
+@_check.checked
 def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], file: File) -> None:
     """Write polygons as a FeatureCollection; coordinates keep every digit.
 
@@ -82,14 +85,17 @@ def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], f
     from shapely.geometry.polygon import orient
 
     parts = []
-    for polygon, properties in features:
-        if polygon.geom_type != "Polygon" or polygon.is_empty:
-            raise ParameterError(f"a feature must have a polygon that is not empty, not {polygon.wkt[:40]}")
+    for number, feature in enumerate(features):
+        if not isinstance(feature, (tuple, list)) or len(feature) != 2:
+            raise ParameterError(f"feature {number} must be (polygon, properties), not {_check.shown(feature)}")
+        polygon, properties = feature
+        if getattr(polygon, "geom_type", None) != "Polygon" or polygon.is_empty:
+            raise ParameterError(f"feature {number} must have a polygon that is not empty, not {_check.shown(polygon)}")
         parts.append({"type": "Feature", "properties": properties, "geometry": mapping(orient(polygon))})
     try:
         text = json.dumps({"type": "FeatureCollection", "features": parts}, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"properties must be what JSON holds: {error}") from None
+        raise ParameterError(f"properties must be what JSON holds: {str(error)[:100]}") from None
     with replacing(file) as handle:
         handle.write(text.encode())
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._obj import format_obj, parse_obj
@@ -25,6 +26,7 @@ _WRITABLE = ".obj, .ply, .stl and .glb"
 _LOST = 1e-6  # of the extent: what float32 may take from coordinates in a binary STL file
 
 
+@_check.checked
 def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     """Read a triangle mesh; what it is is told by the end of its name.
 
@@ -49,8 +51,6 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     FormatError
         When there is no such file, it is damaged, or it holds no triangles.
     """
-    if up not in (None, "y", "z"):
-        raise ParameterError(f"up must be 'y' or 'z', not {up!r}")
     suffix = _suffix(file)
     if up is None:
         up = "y" if suffix in (".glb", ".gltf") else "z"
@@ -64,6 +64,7 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     return mesh
 
 
+@_check.checked
 def save_mesh(mesh: Mesh, file: File) -> None:
     """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`.
 

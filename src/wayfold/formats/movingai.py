@@ -14,6 +14,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
@@ -145,6 +146,7 @@ class Scenarios(Sequence[Scenario]):
         return f"<Scenarios: {len(self)} queries on {len(set(self.map))} maps>"
 
 
+@_check.checked
 def load_map(file: File) -> MovingAiMap:
     """Read a MovingAI grid map (`.map`), with LF or CRLF line ends.
 
@@ -188,6 +190,7 @@ def load_map(file: File) -> MovingAiMap:
     return MovingAiMap(cells)
 
 
+@_check.checked
 def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
     """Write a MovingAI grid map.
 
@@ -197,7 +200,8 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
         Characters as numbers (uint8), or booleans: True is ground (``.``), False blocked (``@``).
     file : path
     """
-    array = np.asarray(cells.cells if isinstance(cells, MovingAiMap) else cells)
+    given = cells.cells if isinstance(cells, MovingAiMap) else cells
+    array = _check.numbers(given, "cells", "a (height, width) array of booleans or of map characters", bools=True)
     if array.dtype == bool:
         array = np.where(array, ord("."), ord("@")).astype(np.uint8)
     if array.ndim != 2 or array.size == 0 or array.dtype != np.uint8 or not _CELLS[array].all():
@@ -209,6 +213,7 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
         handle.write(np.hstack([array, ends]).tobytes())
 
 
+@_check.checked
 def load_scen(file: File) -> Scenarios | Scenarios3D:
     """Read a MovingAI scenario file: `Scenarios` of a `.scen`, `Scenarios3D` of a `.3dscen`.
 
@@ -232,11 +237,12 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
         raise  # pragma: no cover - the line that fails together fails alone
 
 
+@_check.checked
 def save_scen(scenarios: Scenarios, file: File) -> None:
     """Write a MovingAI scenario file; lengths keep every digit."""
     for name in scenarios.map:
         if not name or name.split() != [name]:
-            raise ParameterError(f"a map in a scenario file has a name without white space, not {name!r}")
+            raise ParameterError(f"a map in a scenario file has a name without white space, not {_check.shown(name)}")
     with replacing(file) as handle:
         handle.write(b"version 1\n")
         for row in scenarios:

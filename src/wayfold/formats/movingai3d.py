@@ -9,6 +9,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold._archive import File, replacing
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
@@ -16,6 +17,7 @@ from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, wh
 _COLUMNS = 8
 
 
+@_check.checked
 @dataclass(frozen=True, eq=False)
 class Map3D:
     """A voxel map: everything is free but the blocked voxels.
@@ -39,6 +41,7 @@ class Map3D:
         limit : int, voxels
             A larger map raises a `ParameterError` instead of filling the memory (one byte for each voxel).
         """
+        limit = _check.whole(limit, "limit", low=1)
         size = tuple(self.shape.tolist())
         if np.prod(size, dtype=object) > limit:
             raise ParameterError(f"a dense array of {size[0]} x {size[1]} x {size[2]} voxels is over the limit {limit}")
@@ -108,6 +111,7 @@ class Scenarios3D(Sequence[Scenario3D]):
         return f"<Scenarios3D: {len(self)} queries on {self.map}>"
 
 
+@_check.checked
 def load_map3d(file: File) -> Map3D:
     """Read a MovingAI voxel map (`.3dmap`).
 
@@ -143,6 +147,7 @@ def _voxels(lines: list[bytes], shape: NDArray[np.int32]) -> NDArray[np.int32]:
     return voxels.astype(np.int32)
 
 
+@_check.checked
 def save_map3d(voxels: Map3D, file: File) -> None:
     """Write a MovingAI voxel map."""
     with replacing(file) as handle:
@@ -150,6 +155,7 @@ def save_map3d(voxels: Map3D, file: File) -> None:
         handle.writelines(b"%d %d %d\n" % tuple(voxel) for voxel in voxels.blocked.tolist())
 
 
+@_check.checked
 def load_scen3d(file: File) -> Scenarios3D:
     """Read a MovingAI 3D scenario file (`.3dscen`).
 
@@ -195,6 +201,7 @@ def _scenarios(name: str, lines: list[bytes]) -> Scenarios3D:
     return Scenarios3D(name, starts, goals, lengths, ratios)
 
 
+@_check.checked
 def save_scen3d(scenarios: Scenarios3D, file: File) -> None:
     """Write a MovingAI 3D scenario file; lengths keep every digit."""
     with replacing(file) as handle:

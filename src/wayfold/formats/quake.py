@@ -85,6 +85,7 @@ class Level(NamedTuple):
     """Jump pads and teleporters that lead somewhere, in the order of the file."""
 
 
+@_check.checked
 def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -> Level:
     """Read the collision surfaces and the named places of a Quake 3 level.
 

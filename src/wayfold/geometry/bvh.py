@@ -32,6 +32,7 @@ def new_stack() -> _bvh_kernels.Stack:
     return _bvh_kernels.Stack(np.empty(size, np.int32), np.empty(size, np.float64))
 
 
+@_check.checked
 class TriangleIndex:
     """Spatial index over the triangles of a mesh, for rays, line of sight, clearance and nearest points.
 
@@ -275,7 +276,7 @@ def _distance(value: Any) -> float:
 
 def _points(points: ArrayLike, name: str) -> Floats:
     """Checked points whose squares stay within float64."""
-    array = _check.points3(points, name)
+    array = _check.points3(points, name, largest=np.inf)
     if np.abs(array).max(initial=0.0) > _FARTHEST:
         raise GeometryError(f"{name} must be within {_FARTHEST:g} m of the origin, not {np.abs(array).max():g}")
     return array
@@ -296,7 +297,7 @@ def _rays(origins: ArrayLike, directions: ArrayLike, max_distance: Any) -> tuple
     products stay within float64.
     """
     starts = _points(origins, "origins")
-    ways = _check.points3(np.atleast_2d(np.asarray(directions)), "directions")
+    ways = _check.points3(np.atleast_2d(_check.floats(directions, "directions")), "directions", largest=np.inf)
     if len(ways) != len(starts):
         if len(ways) != 1:
             raise ParameterError(f"directions must be one or as many as origins, not {len(ways)} for {len(starts)}")

@@ -11,6 +11,7 @@ from wayfold import _check
 from wayfold.errors import GeometryError
 
 
+@_check.checked
 class Mesh:
     """Triangles in space, checked once and then left alone.
 
@@ -39,8 +40,7 @@ class Mesh:
         material_names: tuple[str, ...] | list[str] = (),
     ) -> None:
         self.vertices: NDArray[np.float64] = _check.points3(vertices, "vertices")
-        _check.within_reach(self.vertices, "vertices")
-        corners = np.asarray(triangles)
+        corners = _check.numbers(triangles, "triangles", "whole vertex numbers of shape (m, 3)")
         if corners.ndim != 2 or corners.shape[1] != 3 or corners.size == 0:
             raise GeometryError(f"a mesh needs triangles of shape (m, 3), at least one, not {corners.shape}")
         if corners.dtype.kind not in "iu":
@@ -50,16 +50,18 @@ class Mesh:
             raise GeometryError(
                 f"triangle {wrong} names a vertex outside 0 to {len(self.vertices) - 1}: {corners[wrong].tolist()}"
             )
-        self.triangles: NDArray[np.int32] = np.ascontiguousarray(corners, dtype=np.int32)
+        self.triangles: NDArray[np.int32] = _check.clean(corners.astype(np.int32, copy=False))
         self.materials: NDArray[np.int32] | None = None
         if materials is not None:
-            kinds = np.asarray(materials)
+            kinds = _check.numbers(materials, "materials")
             if kinds.shape != (len(corners),) or kinds.dtype.kind not in "iu":
                 raise GeometryError(
                     f"materials must be one whole number for each of the {len(corners)} triangles, not {kinds.shape}"
                 )
-            self.materials = np.ascontiguousarray(kinds, dtype=np.int32)
-        self.material_names = tuple(material_names)
+            if kinds.size and not (kinds.min() >= -(2**31) and kinds.max() < 2**31):
+                raise GeometryError(f"materials must be numbers of 32 bits, not {kinds.min()} to {kinds.max()}")
+            self.materials = _check.clean(kinds.astype(np.int32, copy=False))
+        self.material_names = tuple(_check.text(name, "a name in material_names") for name in material_names)
 
     @cached_property
     def bounds(self) -> NDArray[np.float64]:
@@ -110,6 +112,8 @@ class Mesh:
     @classmethod
     def concatenate(cls, meshes: list[Mesh] | tuple[Mesh, ...]) -> Mesh:
         """One mesh with the triangles of all of them; material numbers are renumbered by name where names are given."""
+        for mesh in meshes:
+            _check.instance(mesh, "each of meshes", Mesh)
         if not meshes:
             raise GeometryError("there is no mesh to concatenate")
         starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import _plane_kernels
 
@@ -21,15 +22,10 @@ Points = NDArray[np.float64]
 
 def _points2(points: ArrayLike, name: str) -> Points:
     """A finite C-contiguous (n, 2) float64 array."""
-    try:
-        array = np.ascontiguousarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be an array of numbers of shape (n, 2)") from None
+    array = _check.floats(points, name, "an array of numbers of shape (n, 2)")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ParameterError(f"{name} must have shape (n, 2), not {array.shape}")
-    bad = ~np.isfinite(array).all(axis=1)
-    if bad.any():
-        raise GeometryError(f"{name}[{int(np.argmax(bad))}] is not finite: {array[np.argmax(bad)].tolist()}")
+    _check.finite(array, name)
     return array
 
 

@@ -20,6 +20,7 @@ _MOST_INDEX = 2**31 - 2
 _SLACK = 4e-15  # of the largest cell number; several times what rounding can do to a coordinate in cells
 
 
+@_check.checked
 class Voxels:
     """A sparse set of cubic cells. Cell (x, y, z) is the closed box from ``origin + cell * (x, y, z)``, one cell wide.
 
@@ -106,7 +107,7 @@ class Voxels:
         -------
         (q,) bool
         """
-        places = np.floor((_check.points3(points) - self.origin) / self.cell) - self.low
+        places = np.floor((_check.points3(points, largest=np.inf) - self.origin) / self.cell) - self.low
         inside = ((places >= 0) & (places < self.shape)).all(axis=1)
         codes = _encode(places[inside].astype(np.int64), self.shape)
         slots = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
@@ -115,6 +116,7 @@ class Voxels:
         return marked
 
 
+@_check.checked
 def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, workers: int | None = None) -> Voxels:
     """Every cell whose closed box touches a triangle: conservative, so nothing slips through.
 

@@ -21,9 +21,7 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, N
 
 def check_points(points: ArrayLike) -> NDArray[np.float64]:
     """Node positions as the graph stores them, in an array of its own."""
-    array = np.asarray(points)
-    if array.dtype.kind not in "iuf":
-        raise ParameterError(f"points must be numbers, not {array.dtype}")
+    array = _check.numbers(points, "points", "numbers of shape (n, 2) or (n, 3)")
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"points must have shape (n, 2) or (n, 3), not {array.shape}")
     if not 0 < len(array) <= _MOST_NODES:
@@ -47,7 +45,7 @@ def rows_from_edges(
     nodes: int, edges: ArrayLike, costs: ArrayLike | None, motions: ArrayLike | None, directed: bool
 ) -> Rows:
     """Compressed rows of an edge list: count, fill, sort."""
-    pairs = np.asarray(edges)
+    pairs = _check.numbers(edges, "edges", "pairs of node numbers of shape (m, 2)")
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -90,7 +88,7 @@ def _blocks(count: int) -> list[slice]:
 
 
 def _column(values: ArrayLike, count: int, name: str, kinds: str) -> NDArray[Any]:
-    array = np.asarray(values)
+    array = _check.numbers(values, name)
     if array.shape != (count,):
         raise ParameterError(f"{name} must hold one value for each of the {count} edges, not shape {array.shape}")
     if count and array.dtype.kind not in kinds:
@@ -129,10 +127,12 @@ def check_rows(
     given = {"points": points, "offsets": offsets, "targets": targets, "costs": costs, "motions": motions}
     kinds = {"points": np.float64, "offsets": np.int64, "targets": np.int32, "costs": np.float32, "motions": np.uint8}
     for name, array in given.items():
-        if array is None:
+        if array is None and name in ("costs", "motions"):
             continue
-        if array.dtype != kinds[name] or not array.flags.c_contiguous:
-            raise ParameterError(f"{name} must be a C-contiguous {np.dtype(kinds[name])} array, not {array.dtype}")
+        if not isinstance(array, np.ndarray) or array.dtype != kinds[name] or not array.flags.c_contiguous:
+            raise ParameterError(
+                f"{name} must be a C-contiguous {np.dtype(kinds[name])} array, not {_check.shown(array)}"
+            )
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ParameterError(f"points must have shape (n, 3) with at least one node, not {points.shape}")
     if offsets.shape != (len(points) + 1,) or targets.ndim != 1:
@@ -175,7 +175,7 @@ def turn_round(
 
 def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """The filter of the filtered A*: a label for each node, and for each label whether it is allowed."""
-    by_node = np.asarray(labels)
+    by_node = _check.numbers(labels, "labels")
     if by_node.shape != (nodes,) or by_node.dtype.kind not in "iu":
         raise ParameterError(f"labels must be one whole number for each of the {nodes} nodes, not {by_node.shape}")
     if by_node.min() < 0:
@@ -183,7 +183,7 @@ def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[
     count = int(by_node.max()) + 1
     if by_node.dtype not in (np.uint16, np.int32):
         by_node = by_node.astype(np.uint16 if count <= 1 << 16 else np.int32)
-    chosen = np.asarray(allowed)
+    chosen = _check.numbers(allowed, "allowed", "a list of labels, or one truth value for each label", bools=True)
     if chosen.size == 0:
         chosen = chosen.astype(np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold import _check
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.graph import _build, _files, _kernels, searcher
 from wayfold.graph.convert import Conversions
 from wayfold.graph.tree import Tree
@@ -27,6 +27,7 @@ _NO_BYTES = np.empty(0, np.uint8)
 _NO_LABELS = np.empty(0, np.uint16)
 
 
+@_check.checked
 class Graph(Conversions, Savable):
     """Nodes in space joined by edges, in compressed rows.
 
@@ -61,7 +62,7 @@ class Graph(Conversions, Savable):
         *,
         directed: bool = False,
     ) -> None:
-        where = np.ascontiguousarray(points, np.float64)
+        where = _check.floats(points, "points", "an (n, 3) array of numbers")
         _build.check_rows(where, offsets, targets, costs, motions)
         self.points = where
         self.offsets = offsets
@@ -187,8 +188,7 @@ class Graph(Conversions, Savable):
             a search (unless a partial path is wanted).
         """
         start, goal = self._node(start_node, "start_node"), self._node(goal_node, "goal_node")
-        if algorithm not in _ALGORITHMS:
-            raise ParameterError(f"algorithm must be one of {', '.join(_ALGORITHMS)}, not {algorithm!r}")
+        _check.choice(algorithm, "algorithm", _ALGORITHMS)
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
         if not partial:
@@ -231,9 +231,7 @@ class Graph(Conversions, Savable):
         workers : int, >= 1, optional
             Threads, all cores by default.
         """
-        first, last = np.broadcast_arrays(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
-        if first.ndim != 1:
-            raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
+        first, last = _check.node_pairs(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
         space = self._space(usable, labels, allowed)
@@ -242,8 +240,8 @@ class Graph(Conversions, Savable):
         return searcher.many(
             space,
             self._workspaces,
-            np.ascontiguousarray(first),
-            np.ascontiguousarray(last),
+            first,
+            last,
             scale=self._scale,
             points=self._points_of,
             possible=possible,
@@ -283,9 +281,10 @@ class Graph(Conversions, Savable):
             Infinity where there is no path.
         """
         node = self._node(source, "source")
-        wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets"))
+        wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets")).ravel()
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
-        most = _kernels.UNLIMITED if limit is None or limit == np.inf else _check.number(limit, "limit", low=0.0)
+        unlimited = limit is None or _check.real(limit, "limit") == np.inf
+        most = _kernels.UNLIMITED if unlimited else _check.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         return searcher.costs_from(space, self._workspaces, node, wanted, most)
 
@@ -328,8 +327,8 @@ class Graph(Conversions, Savable):
         -------
         (q,) int64 array, or an int for one point
         """
-        array = np.asarray(points)
-        single = array.ndim == 1
+        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        single = array.ndim == 1 and array.size > 0
         where = _check.points3(array[None] if single else array)
         if self._tree is None:
             from scipy.spatial import cKDTree
@@ -364,23 +363,10 @@ class Graph(Conversions, Savable):
         return self.points[nodes]
 
     def _node(self, node: int, name: str) -> int:
-        try:
-            number = node.__index__()
-        except AttributeError:
-            raise ParameterError(f"{name} must be a node number, not {node!r}") from None
-        if not 0 <= number < len(self.points):
-            raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {self.num_nodes - 1}")
-        return number
+        return _check.node(node, name, len(self.points))
 
     def _nodes(self, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
-        array = np.asarray(nodes)
-        if array.size == 0:
-            return np.empty(array.shape, np.int32)
-        if array.dtype.kind not in "iu":
-            raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
-        if array.min() < 0 or array.max() >= self.num_nodes:
-            raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {self.num_nodes - 1}")
-        return array.astype(np.int32)
+        return _check.nodes(nodes, name, self.num_nodes)
 
     def _space(
         self, usable: int, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None

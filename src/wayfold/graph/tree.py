@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold import _check
+from wayfold.errors import ParameterError
 from wayfold.graph import _tree_kernels, searcher
 from wayfold.path import Path, Paths, Status
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from wayfold.graph.graph import Graph
 
 
+@_check.checked
 class Tree:
     """Cheapest paths from all nodes of a graph to one goal; `Graph.tree` makes it.
 
@@ -29,9 +32,10 @@ class Tree:
     """
 
     def __init__(self, graph: Graph, goal: int, motions: int) -> None:
-        self.goal = goal
+        self.goal = _check.node(goal, "goal", graph.num_nodes)
+        usable = _check.whole(motions, "motions", low=1, high=255)
         self._graph = graph
-        self.costs, self.parents = searcher.tree_from(graph.reversed()._space(motions), graph._workspaces, goal)
+        self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph._workspaces, self.goal)
 
     def path(self, start: int) -> Path:
         """The cheapest path from a node to the goal."""
@@ -39,7 +43,9 @@ class Tree:
 
     def paths(self, starts: ArrayLike) -> Paths:
         """The cheapest paths from many nodes, (q,), to the goal."""
-        nodes = self._graph._nodes(np.atleast_1d(np.asarray(starts)), "starts")
+        nodes = np.atleast_1d(self._graph._nodes(starts, "starts"))
+        if nodes.ndim != 1:
+            raise ParameterError(f"starts must have shape (q,), not {nodes.shape}")
         found = np.isfinite(self.costs[nodes])
         trails, offsets = self.trails(np.where(found, nodes, -1).astype(np.int32))
         statuses = np.where(found, Status.FOUND.value, Status.UNREACHABLE.value).astype(np.uint8)
@@ -48,6 +54,9 @@ class Tree:
 
     def trails(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Nodes of the ways from each node to the goal one after the other, and where each begins; none for -1."""
+        nodes = np.atleast_1d(_check.wholes(nodes, "nodes"))
+        _check.nodes(nodes[nodes != -1], "nodes", self._graph.num_nodes)
+        nodes = nodes.ravel().astype(np.int32)
         lengths = np.empty(len(nodes), np.int64)
         _tree_kernels.trail_lengths(self.parents, nodes, lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])

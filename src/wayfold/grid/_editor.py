@@ -131,7 +131,7 @@ def _error(status: int, at: int, cells: Cells) -> EditError:
 
 def check_cells(cells: ArrayLike) -> Cells:
     """Whole cells as an (n, 3) int64 array."""
-    array = np.asarray(cells)
+    array = _check.numbers(cells, "cells", "whole cells of shape (n, 2) or (n, 3)")
     if array.size == 0:
         return np.empty((0, 3), np.int64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
@@ -141,16 +141,18 @@ def check_cells(cells: ArrayLike) -> Cells:
         fine = (array == np.floor(array)).all(axis=1) & (np.abs(array) < 2**53).all(axis=1)
         if not fine.all():
             raise ParameterError(f"cells[{int(np.argmin(fine))}] is not whole: {array[np.argmin(fine)].tolist()}")
-    elif array.shape[1] == 2:
-        array = np.column_stack([array, np.zeros(len(array), array.dtype)])
-    return np.ascontiguousarray(array, dtype=np.int64)
+        return array.astype(np.int64)
+    array = _check.wholes(array, "cells")
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.zeros(len(array), np.int64)])
+    return array
 
 
 def check_kinds(kinds: ArrayLike | None, count: int) -> Kinds:
     """Kinds of cells as a uint8 array; a single 0 for none."""
     if kinds is None:
         return np.zeros(1, np.uint8)
-    array = np.asarray(kinds)
+    array = _check.numbers(kinds, "kinds", bools=True)
     whole = array.dtype.kind in "biu" or not count
     if array.shape != (count,) or not whole or (count and (array.min() < 0 or array.max() > 254)):
         raise ParameterError(f"kinds must be {count} whole numbers from 0 to 254")

@@ -56,10 +56,10 @@ class Planner:
 
     def nodes_of(self, cells: ArrayLike, name: str) -> NDArray[np.int32]:
         """Nodes of cells, each of which must be there."""
-        array = np.asarray(cells)
+        array = _check.floats(cells, name, "cells of shape (q, 2) or (q, 3)")
         if array.size == 0:
             return np.empty(0, np.int32)
-        points = _check.points3(array, name)
+        points = _check.points3(array, name, largest=np.inf)
         whole = (points == np.floor(points)).all(axis=1) & (np.abs(points) < 2**31).all(axis=1)
         nodes = self.grid._nodes(np.where(whole[:, None], points, 0.0).astype(np.int64))
         there = whole & (nodes >= 0)

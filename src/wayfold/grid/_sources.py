@@ -27,21 +27,19 @@ _ASIDE = (0.0171, 0.0117)  # cells; a direction that no edge of a level runs in
 
 def heightmap_cells(z: ArrayLike, passable: ArrayLike | None, level: float) -> NDArray[np.int64]:
     """Cells of a height map; NaN and impassable places have none."""
-    try:
-        heights = np.asarray(z, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("z must be an array of numbers of shape (rows, columns)") from None
+    heights = _check.floats(z, "z", "numbers of shape (rows, columns)")
     if heights.ndim != 2:
         raise ParameterError(f"z must have shape (rows, columns), not {heights.shape}")
     level = _check.number(level, "level", low=0.0, open_low=True)
     there = ~np.isnan(heights)
     if passable is not None:
-        allowed = np.asarray(passable)
+        allowed = _check.numbers(passable, "passable", "an array of truth values", bools=True)
         if allowed.shape != heights.shape:
             raise ParameterError(f"passable must have the shape of z, {heights.shape}, not {allowed.shape}")
         there &= allowed.astype(bool)
     rows, columns = np.nonzero(there)
-    levels = np.floor(heights[there] / level + 1e-9)
+    with np.errstate(over="ignore"):
+        levels = np.floor(heights[there] / level + 1e-9)
     if not (np.abs(levels) <= 32767).all():
         at = int(np.argmin(np.abs(levels) <= 32767))
         raise ParameterError(

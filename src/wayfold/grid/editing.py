@@ -12,6 +12,7 @@ from wayfold.grid._links import octile
 from wayfold.grid._planner import Planner
 
 
+@_check.checked
 class Editing:
     """The part of `SparseGrid` that changes it."""
 

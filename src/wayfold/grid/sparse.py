@@ -32,6 +32,7 @@ from wayfold.grid.tables import Memory, RegionTable
 from wayfold.path import Path, Paths
 
 
+@_check.checked
 class SparseGrid(Editing, Savable):
     """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
 
@@ -75,8 +76,7 @@ class SparseGrid(Editing, Savable):
         drop: int = 0,
         effect_cost: float = 1.0,
     ) -> None:
-        if successors not in WAYS:
-            raise ParameterError(f"successors must be one of {', '.join(WAYS)}, not {successors!r}")
+        _check.choice(successors, "successors", WAYS)
         self.sector_size = _check.whole(sector_size, "sector_size", low=2, high=16)
         self.max_step = _check.whole(max_step, "max_step", low=0, high=32767)
         self.drop = _check.whole(drop, "drop", low=0, high=65535)
@@ -283,9 +283,9 @@ class SparseGrid(Editing, Savable):
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
         """Whether each cell, (q, 2) or (q, 3), is there."""
-        array = np.asarray(cells)
-        if array.dtype.kind == "f":
-            points = _check.points3(array, "cells")
+        array = _check.numbers(cells, "cells", "cells of shape (q, 2) or (q, 3)")
+        if array.dtype.kind == "f" and array.size:
+            points = _check.points3(array, "cells", largest=np.inf)
             whole = (points == np.floor(points)).all(axis=1) & (np.abs(points) < 2**31).all(axis=1)
             result = np.zeros(len(points), np.bool_)
             result[whole] = self._nodes(points[whole].astype(np.int64)) >= 0
@@ -301,7 +301,7 @@ class SparseGrid(Editing, Savable):
     @reads
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
         """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
-        node = int(self._planner.nodes_of(_check.point3(cell, "cell")[None], "cell")[0])
+        node = int(self._planner.nodes_of(_check.point3(cell, "cell", largest=np.inf)[None], "cell")[0])
         nodes = np.empty(8, np.int32)
         _sparse_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
         links = self._planner.links.arrays()
@@ -355,8 +355,8 @@ class SparseGrid(Editing, Savable):
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
         """
-        first = int(self._planner.nodes_of(_check.point3(start, "start")[None], "start")[0])
-        last = int(self._planner.nodes_of(_check.point3(goal, "goal")[None], "goal")[0])
+        first = int(self._planner.nodes_of(_check.point3(start, "start", largest=np.inf)[None], "start")[0])
+        last = int(self._planner.nodes_of(_check.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
         share = _check.number(trim, "trim", low=0.0, high=0.9)
         return self._planner.path(
             first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
@@ -374,8 +374,7 @@ class SparseGrid(Editing, Savable):
     ) -> Paths:
         """Paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
         first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
-        if first.shape != last.shape:
-            raise ParameterError(f"starts and goals must be equally many, not {len(first)} and {len(last)}")
+        _check.same_length(first, last)
         return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
 
     @reads

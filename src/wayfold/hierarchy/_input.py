@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
 
@@ -29,10 +29,7 @@ def graph_of(thing: Any) -> Graph:
 
 def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
     """A cost for each slot of the graph."""
-    try:
-        prices = np.array(costs, np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("costs must be numbers") from None
+    prices = _check.floats(costs, "costs")
     if prices.shape != graph.targets.shape:
         raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
     _check.costs(prices)
@@ -67,18 +64,17 @@ def edge_slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64
 
 def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """Node pairs and their new costs, as `Hierarchy.update` takes them."""
-    pairs = np.asarray(edges)
+    pairs = node_numbers(graph, edges, "edges")
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
-    checked = node_numbers(graph, pairs, "edges")
-    try:
-        prices = np.broadcast_to(np.asarray(costs, np.float64), (len(pairs),))
-    except (TypeError, ValueError):
-        raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges") from None
+    prices = _check.floats(costs, "costs")
+    if prices.shape not in ((), (len(pairs),)):
+        raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges")
+    prices = np.broadcast_to(prices, (len(pairs),))
     _check.costs(prices)
-    return checked, prices.astype(np.float32)
+    return pairs, prices.astype(np.float32)
 
 
 def changed_slots(
@@ -102,24 +98,9 @@ def changed_slots(
 
 def node_number(graph: Graph, node: int, name: str) -> int:
     """A node of the graph, or an error that says why it is none."""
-    try:
-        number = node.__index__()
-    except AttributeError:
-        raise ParameterError(f"{name} must be a node number, not {node!r}") from None
-    if not 0 <= number < graph.num_nodes:
-        most = graph.num_nodes - 1
-        raise OffMapError(f"{name} {number} is not a node: the graph has nodes 0 to {most}")
-    return number
+    return _check.node(node, name, graph.num_nodes)
 
 
 def node_numbers(graph: Graph, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
     """Nodes of the graph, or an error that says why they are none."""
-    array = np.asarray(nodes)
-    if array.size == 0:
-        return np.empty(array.shape, np.int32)
-    if array.dtype.kind not in "iu":
-        raise ParameterError(f"{name} must be node numbers, not {array.dtype}")
-    if array.min() < 0 or array.max() >= graph.num_nodes:
-        most = graph.num_nodes - 1
-        raise OffMapError(f"{name} holds a number that is not a node: the graph has 0 to {most}")
-    return array.astype(np.int32)
+    return _check.nodes(nodes, name, graph.num_nodes)

@@ -35,6 +35,7 @@ from wayfold.path import Path, Paths, Status
 _NEAR_NODES = 192
 
 
+@_check.checked
 class Hierarchy(Savable):
     """Levels of parts over a graph; build one with `build`.
 
@@ -107,7 +108,7 @@ class Hierarchy(Savable):
             Called as ``progress(what, done, total)``.
         """
         graph = _input.graph_of(graph_or_navmesh)
-        if merge != "auto":
+        if not (isinstance(merge, str) and merge == "auto"):
             merge = _check.whole(merge, "merge", low=2, high=MOST_MERGED)
         levels = _check.whole(levels, "levels", low=1, high=MOST_LEVELS)
         seed = _check.whole(seed, "seed", low=0, high=2**31 - 1)
@@ -263,11 +264,9 @@ class Hierarchy(Savable):
             Threads, all cores by default.
         """
         graph = self._topology
-        first, last = np.broadcast_arrays(
+        first, last = _check.node_pairs(
             _input.node_numbers(graph, starts, "starts"), _input.node_numbers(graph, goals, "goals")
         )
-        if first.ndim != 1:
-            raise ParameterError(f"starts and goals must be one-dimensional, not of shape {first.shape}")
         if self._default_top[True] == 0 or not self.exact:
             return self.graph.paths(first, last, workers=workers)
         possible = self._components[first] == self._components[last]

@@ -67,9 +67,9 @@ def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
     """The word "all" or "largest", or seed points."""
     if isinstance(keep, str):
         if keep not in ("all", "largest"):
-            raise ParameterError(f'keep must be "all", "largest" or seed points, not {keep!r}')
+            raise ParameterError(f'keep must be "all", "largest" or seed points, not {_check.shown(keep)}')
         return keep
-    seeds = np.asarray(keep, dtype=object if keep is None else None)
+    seeds = _check.floats(keep, "keep", '"all", "largest" or seed points')
     return _check.points3(seeds[None] if seeds.ndim == 1 else seeds, "keep")
 
 
@@ -77,7 +77,7 @@ def check_kinds(mesh: Mesh, kinds: ArrayLike | None) -> NDArray[np.uint8]:
     """Area kinds of triangles, one each."""
     if kinds is None:
         return _EVERY_KIND
-    array = np.asarray(kinds)
+    array = _check.numbers(kinds, "kinds", bools=True)
     if array.shape != (len(mesh),) or array.dtype.kind not in "iub":
         raise ParameterError(f"kinds must be one whole number for each of the {len(mesh)} triangles, not {array.shape}")
     if array.size and (array.min() < 0 or array.max() > 255):

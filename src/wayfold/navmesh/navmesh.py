@@ -40,6 +40,7 @@ from wayfold.path import Path, Status
 File = str | os.PathLike[str]
 
 
+@_check.checked
 class NavMesh(Places, Savable):
     """Convex polygons that a character walks on, with paths over them.
 
@@ -140,7 +141,7 @@ class NavMesh(Places, Savable):
             raise ParameterError(f"build needs a Mesh and an Agent, not {type(mesh).__name__}, {type(who).__name__}")
         try:
             cell = usual_cell_size(who) if cell_size is None else cell_size
-            settings = Settings(cell, cell_height, tile_size=tile_size or 0, **more)
+            settings = Settings(cell, cell_height, tile_size=0 if tile_size is None else tile_size, **more)
         except TypeError as error:
             raise ParameterError(f"unknown setting: {error}") from None
         built, layout = building.build(
@@ -188,6 +189,7 @@ class NavMesh(Places, Savable):
             When a polygon is not convex, names a vertex that is not there, or lies on the same side of an edge as
             another one.
         """
+        _check.several(polygons_.tolist() if isinstance(polygons_, np.ndarray) else polygons_, "polygons_")
         return cls(*polygons.from_lists(vertices, polygons_, kinds))
 
     @classmethod
@@ -357,9 +359,11 @@ class NavMesh(Places, Savable):
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, (q, 2) or (q, 3) points each, in threads; options as for `path`."""
-        first, last = np.asarray(starts, np.float64), np.asarray(goals, np.float64)
-        if first.ndim != 2 or first.shape != last.shape:
-            raise ParameterError(f"starts and goals must be equally many points, not {first.shape} and {last.shape}")
+        first, last = _check.floats(starts, "starts"), _check.floats(goals, "goals")
+        for name, array in (("starts", first), ("goals", last)):
+            if array.ndim != 2 or array.shape[1] not in (2, 3):
+                raise ParameterError(f"{name} must have shape (q, 2) or (q, 3), not {array.shape}")
+        _check.same_length(first, last)
         result: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:

@@ -40,6 +40,7 @@ class Version(NamedTuple):
     """Links as they were given: start, end, cost, one-way."""
 
 
+@_check.checked
 class Places:
     """The part of `NavMesh` that is about places."""
 
@@ -85,10 +86,11 @@ class Places:
         component : int, optional
             Only on this connected component.
         """
-        count = _check.whole(count, "count", low=0)
+        count = _check.whole(count, "count", low=0, high=_check.MOST_POINTS)
         state = self._now.state
         weights = state.layout.areas
         if component is not None:
+            component = _check.whole(component, "component", low=0)
             weights = np.where(state.components == component, weights, 0.0)
         return self._scattered(state, weights, count, seed, "" if component is None else " in it")
 
@@ -183,8 +185,6 @@ class Places:
         """Polygons and places, relative to the frame, of points that must be on the mesh."""
         state = now.state
         found, places = np.full(len(points), -1, np.int32), np.empty((len(points), 3))
-        if points.shape[1] != 3 or not np.isfinite(points[:, :2]).all():
-            raise ParameterError(f"{' and '.join(names)} must be finite (x, y) or (x, y, z)")
         if state.num_polygons:
             _ground_kernels.locate(
                 state.ground, state.layout.cells, NO_POLYGONS, state.local(points), state.layout.near,
@@ -210,23 +210,20 @@ def find(
     Places are relative to the frame of the mesh. With `in_space` the nearest place of all counts, not first what lies
     below or above; polygons of `shut` (p,) are left out.
     """
-    try:
-        array = np.asarray(points, np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("points must be numbers of shape (q, 2) or (q, 3)") from None
+    array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
     single = array.ndim == 1
     array = np.atleast_2d(array)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-    if not np.isfinite(array[:, :2]).all():
-        raise ParameterError("points must be finite")
+    _check.finite(array, "points")
     if array.shape[1] == 2:
         array = np.column_stack([array, np.full(len(array), np.nan)])
+    array = _check.clean(array)
     aside, above = _tolerances(now)
     if tolerance is not None:
         aside = _check.number(tolerance, "tolerance", low=0.0)
     if reach is not None:
-        above = np.inf if reach == np.inf else _check.number(reach, "reach", low=0.0)
+        above = np.inf if _check.real(reach, "reach") == np.inf else _check.number(reach, "reach", low=0.0)
     found = np.full(len(array), -1, np.int32)
     places = np.full((len(array), 3), np.nan)
     state = now.state
@@ -254,11 +251,11 @@ def points_of(*points: ArrayLike) -> Points:
     """Points (x, y) or (x, y, z) as (k, 3); a missing height is NaN, which stands for any."""
     result = np.full((len(points), 3), np.nan)
     for at, point in enumerate(points):
-        try:
-            array = np.asarray(point, np.float64)
-        except (TypeError, ValueError):
-            array = np.empty(0)
+        array = _check.floats(point, "a point", "(x, y) or (x, y, z)")
         if array.shape not in ((2,), (3,)):
-            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {point!r}")
+            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {_check.shown(point)}")
+        if not np.isfinite(array[:2]).all():
+            raise ParameterError(f"a point must be finite (x, y) or (x, y, z), not {_check.shown(point)}")
+        _check.finite(array[~np.isnan(array)], "a point")  # a height that is NaN stands for any
         result[at, : array.size] = array
     return result

@@ -57,9 +57,9 @@ def bare(
 
 
 def _row(polygon: ArrayLike, at: int, count: int) -> NDArray[np.int64]:
-    row = np.asarray(polygon)
+    row = _check.numbers(polygon, f"polygon {at}", "at least 3 vertex numbers")
     if row.ndim != 1 or len(row) < 3 or row.dtype.kind not in "iu":
-        raise GeometryError(f"polygon {at} must be at least 3 vertex numbers, not {polygon!r}")
+        raise GeometryError(f"polygon {at} must be at least 3 vertex numbers, not {_check.shown(polygon)}")
     if row.min() < 0 or row.max() >= count:
         raise GeometryError(f"polygon {at} names a vertex outside 0 to {count - 1}: {row.tolist()}")
     return row
@@ -68,7 +68,7 @@ def _row(polygon: ArrayLike, at: int, count: int) -> NDArray[np.int64]:
 def _kinds(kinds: ArrayLike | None, count: int) -> NDArray[np.uint8]:
     if kinds is None:
         return np.ones(count, np.uint8)
-    array = np.asarray(kinds)
+    array = _check.numbers(kinds, "kinds")
     if (
         array.shape != (count,)
         or array.dtype.kind not in "iu"

@@ -26,6 +26,7 @@ def usual_cell_size(agent: Agent) -> float:
     return min(0.3, 0.7 * agent.radius) if agent.radius > 0 else 0.3
 
 
+@_check.checked
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Settings of the voxel pipeline.
@@ -86,7 +87,8 @@ class Settings:
 
     def cells(self, square_metres: float) -> int:
         """Columns that cover an area, rounded."""
-        return min(round(square_metres / self.cell_size**2), _MOST_CELLS)
+        area = _check.number(square_metres, "square_metres", low=0.0, high=_check.LARGEST**2)
+        return min(round(area / self.cell_size**2), _MOST_CELLS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.errors import ParameterError
+from wayfold import _check
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
 from wayfold.graph._build_kernels import sort_rows
@@ -112,15 +112,19 @@ class State:
 
     def rates(self, costs: Mapping[int, float] | None) -> Rates:
         """What a metre costs in each kind of area: `costs` by kind, 1 for the others."""
-        key = tuple(sorted(costs.items())) if costs else ()
+        if not costs:
+            return self._rates_of(())
+        found = {}
+        for kind, rate in costs.items():
+            number = _check.whole(kind, "a kind in costs", low=0, high=255)
+            found[number] = _check.rate(rate, f"the cost of kind {number}")
+        return self._rates_of(tuple(sorted(found.items())))
+
+    def _rates_of(self, key: tuple[tuple[int, float], ...]) -> Rates:
         rates = self._rates.get(key)
         if rates is None:
             table = np.ones(256)
             for kind, rate in key:
-                if isinstance(kind, bool) or not isinstance(kind, (int, np.integer)) or not 0 <= kind <= 255:
-                    raise ParameterError(f"costs must be given for kinds from 0 to 255, not {kind!r}")
-                if not isinstance(rate, (int, float)) or not rate > 0:
-                    raise ParameterError(f"the cost of kind {kind} must be above 0 (infinite: closed), not {rate!r}")
                 table[kind] = rate
             rates = self._rates[key] = Rates(table, self.kinds)
         return rates

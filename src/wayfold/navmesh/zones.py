@@ -27,7 +27,7 @@ def check_zones(zones: Sequence[Zone]) -> Zones:
     heights, kinds = [], []
     for at, zone in enumerate(zones):
         if not isinstance(zone, (tuple, list)) or len(zone) != 4:
-            raise ParameterError(f"zones[{at}] must be (polygon, low, high, kind), not {zone!r}")
+            raise ParameterError(f"zones[{at}] must be (polygon, low, high, kind), not {_check.shown(zone)}")
         ring = _check.points3(zone[0], f"the polygon of zones[{at}]")[:, :2]
         if len(ring) < 3 or not shapely.Polygon(ring).is_valid:
             raise GeometryError(f"the polygon of zones[{at}] must have at least 3 corners and not cross itself")
@@ -43,10 +43,10 @@ def check_zones(zones: Sequence[Zone]) -> Zones:
 
 def _table(kind: Any, name: str) -> NDArray[np.uint8]:
     """What each kind becomes in a zone; what is not walkable (kind 0) stays so."""
-    if np.ndim(kind) == 0:
+    given = _check.numbers(kind, name, "a kind from 0 to 255, or 256 of them")
+    if given.ndim == 0:
         table = np.full(256, _check.whole(kind, name, low=0, high=255), np.uint8)
     else:
-        given = np.asarray(kind)
         if given.shape != (256,) or given.dtype.kind not in "iu" or given[1:].min() < 1 or given.max() > 255:
             raise ParameterError(f"{name} must be a kind from 0 to 255, or 256 of them from 1 on for what each becomes")
         table = given.astype(np.uint8)

@@ -36,6 +36,7 @@ class _Room:
         return self.x + self.wide // 2, self.y + self.tall // 2
 
 
+@_check.checked
 def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0, 36.0)) -> Mesh:
     """Rooms, corridors, doors, columns and stairs over several floors.
 
@@ -53,7 +54,7 @@ def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {size!r}") from None
+        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
     width = _check.number(width, "size[0]", low=24, high=500)
     depth = _check.number(depth, "size[1]", low=24, high=500)
     rng = np.random.default_rng(seed)

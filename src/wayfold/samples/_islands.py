@@ -47,6 +47,7 @@ class _Island:
         return np.asarray(self.centre + spoke * self.radius[:, None])
 
 
+@_check.checked
 def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count: int = 8, bridges: float = 0.5) -> Mesh:
     """Several land masses in water, of which some are joined by bridges and at least one is not.
 
@@ -65,7 +66,7 @@ def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count:
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {size!r}") from None
+        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
     width = _check.number(width, "size[0]", low=100, high=10_000)
     depth = _check.number(depth, "size[1]", low=100, high=10_000)
     count = _check.whole(count, "count", low=2, high=200)

@@ -20,6 +20,7 @@ _RIM = 0.3
 """Thickness of the wall around a plan, metres."""
 
 
+@_check.checked
 @dataclass(frozen=True)
 class Plan:
     """A floor: the free space is `boundary` without the `obstacles`."""
@@ -116,7 +117,7 @@ def rooms(seed: int = 0, size: tuple[float, float] = (60.0, 36.0)) -> Plan:
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {size!r}") from None
+        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
     width = _check.number(width, "size[0]", low=20, high=500)
     depth = _check.number(depth, "size[1]", low=20, high=500)
     rng = np.random.default_rng(seed)

@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Point = tuple[float, float]
 
 
+@_check.checked
 @dataclass(frozen=True)
 class Scene:
     """A rectangle of weighted regions with the queries that the paper asks."""
@@ -45,9 +46,11 @@ class Scene:
 
     def with_weights(self, weights: Mapping[str, float]) -> Scene:
         """The same subdivision with other weights (each above 0) for the names given."""
-        unknown = sorted(set(weights) - set(self.weights))
+        unknown = [name for name in weights if name not in self.weights]
         if unknown:
-            raise ParameterError(f"no region is called {unknown[0]!r}: choose from {', '.join(sorted(self.weights))}")
+            raise ParameterError(
+                f"no region is called {_check.shown(unknown[0])}: choose from {', '.join(sorted(self.weights))}"
+            )
         fresh = {
             name: _check.number(value, f"weight of {name}", low=0, open_low=True) for name, value in weights.items()
         }

@@ -8,24 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wayfold import _threads
+from wayfold import _check, _threads
 from wayfold.errors import ParameterError
 from wayfold.path import Path
 
 
 def run(
     planners: Sequence[Callable[[Any, Any], Path]],
-    which: ArrayLike,
+    which: ArrayLike | None,
     starts: ArrayLike,
     goals: ArrayLike,
     workers: int | None,
 ) -> list[Path]:
-    """The path of every query by the planner that `which` names."""
-    kind, a, b = np.asarray(which), np.asarray(starts), np.asarray(goals)
-    if kind.ndim != 1 or a.ndim not in (1, 2) or b.ndim not in (1, 2) or not len(kind) == len(a) == len(b):
-        raise ParameterError(f"starts and goals must be as many, not of shapes {a.shape} and {b.shape}")
-    if len(kind) and (kind.dtype.kind not in "iu" or kind.min() < 0 or kind.max() >= len(planners)):
-        raise ParameterError(f"which must hold whole numbers from 0 to {len(planners) - 1}")
+    """The path of every query by the planner that `which` names; by the first without it."""
+    a, b = (_check.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
+    for name, ends in (("starts", a), ("goals", b)):
+        if ends.ndim not in (1, 2):
+            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
+    _check.same_length(a, b)
+    kind = np.zeros(len(a), np.int64) if which is None else _check.wholes(which, "which")
+    if kind.shape != (len(a),) or (kind.size and not (kind.min() >= 0 and kind.max() < len(planners))):
+        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
     found: list[Any] = [None] * len(kind)
 
     def work(first: int, last: int) -> None:

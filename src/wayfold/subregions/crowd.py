@@ -7,12 +7,14 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
+from wayfold import _check
 from wayfold.errors import ParameterError
 from wayfold.path import Path
 from wayfold.subregions import _queries
 from wayfold.subregions.subregions import MARGIN, WEIGHT, SubregionGraph
 
 
+@_check.checked
 def crowd_paths(
     subregions: Sequence[SubregionGraph],
     which: ArrayLike,
@@ -46,6 +48,8 @@ def crowd_paths(
         When a point has no waypoint that its character can move to.
     """
     graphs = list(subregions)
+    for graph in graphs:
+        _check.instance(graph, "each of subregions", SubregionGraph)
     if not graphs or any(graph.waypoints is None or graph.waypoints is not graphs[0].waypoints for graph in graphs):
         raise ParameterError("a crowd needs subregion graphs that were built over one and the same waypoint graph")
     if exact:

@@ -30,6 +30,7 @@ from wayfold.waypoints.editing import Edit
 
 MARGIN = 1
 WEIGHT = 1.1
+_HEAVIEST = 1e6  # of the heuristic: what is larger searches no otherwise
 """What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
 that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
 _NOBODY = ReadersWriter()  # of subregion graphs without a waypoint graph, which nobody can edit
@@ -37,6 +38,7 @@ LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
 
+@_check.checked
 class SubregionGraph(Savable):
     """Subregions of a waypoint graph for one set of motions, and their connections.
 
@@ -60,6 +62,7 @@ class SubregionGraph(Savable):
     def __init__(
         self, waypoints: WaypointGraph | None, motions: Motion, cost: str, seed: int, parts: Abstraction
     ) -> None:
+        _check_cost(cost)
         self.waypoints = waypoints
         self.motions = motions
         self.cost = cost
@@ -173,6 +176,8 @@ class SubregionGraph(Savable):
         ParameterError
             When it was built over another one, or over this one before waypoints, edges, motions or costs changed.
         """
+        if waypoints is self.waypoints:
+            return self
         same = _files.fingerprint(waypoints) == self.parts.fingerprint
         if not same or not _files.belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
@@ -255,7 +260,7 @@ class SubregionGraph(Savable):
         """
         waypoints = self._current()
         rings = _check.whole(margin, "margin", low=0)
-        factor = _check.number(weight, "weight", low=1.0)
+        factor = _check.number(weight, "weight", low=1.0, high=_HEAVIEST)
         limit = searcher.check_budget(budget)
 
         def search(a: int, b: int) -> Path:
@@ -286,12 +291,15 @@ class SubregionGraph(Savable):
         if exact:
             self.prepare_exact()
         planner = partial(self.path, margin=margin, weight=weight, exact=exact)
-        return _queries.run([planner], np.zeros(np.shape(starts)[:1], np.int64), starts, goals, workers)
+        return _queries.run([planner], None, starts, goals, workers)
 
     @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
         """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
-        label_a, label_b = int(self.labels[start]), int(self.labels[goal])
+        label_a, label_b = (
+            int(self.labels[_check.node(node, name, len(self.labels), "waypoint")])
+            for node, name in ((start, "start"), (goal, "goal"))
+        )
         if self.no_label in (label_a, label_b):
             return np.empty(0, np.int32)
         return self.graph.path(label_a, label_b).nodes
@@ -363,6 +371,8 @@ class SubregionGraph(Savable):
     @reads
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
+        graph = self._attached().graph
+        start, goal = graph._node(start, "start"), graph._node(goal, "goal")
         if self._at_once(start, goal) is not None:
             return np.empty(0, np.int64)
         graph = self._current().graph
@@ -427,5 +437,4 @@ class SubregionGraph(Savable):
 
 
 def _check_cost(cost: str) -> None:
-    if cost not in COSTS:
-        raise ParameterError(f"cost must be one of {', '.join(COSTS)}, not {cost!r}")
+    _check.choice(cost, "cost", COSTS)

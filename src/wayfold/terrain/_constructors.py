@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold.errors import ParameterError
+from wayfold.geometry import Mesh
 from wayfold.terrain import _sources
 from wayfold.terrain.ground import Array, Ground
 
+if TYPE_CHECKING:
+    from wayfold.samples import Scene
 
+
+@_check.checked
 class FromSources:
     """What `Terrain` can be made from besides regions."""
 
@@ -31,7 +37,7 @@ class FromSources:
         raise NotImplementedError
 
     @classmethod
-    def from_scene(cls, scene: Any) -> Self:
+    def from_scene(cls, scene: Scene) -> Self:
         """The terrain of a `samples.Scene`: scene1, forest or zigzag."""
         return cls(scene.regions, default=scene.default, bounds=scene.bounds)
 
@@ -84,7 +90,9 @@ class FromSources:
         """
         array = _sources.check_raster(weights)
         values, kinds = np.unique(array, return_inverse=True)
-        labels = tuple((names or {}).get(float(value), f"{value:g}") for value in values)
+        labels = tuple(
+            _check.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
+        )
         return cls._from_cells(kinds.reshape(array.shape), labels, values, cell, origin)
 
     @classmethod
@@ -144,7 +152,7 @@ class FromSources:
         return cls._from_cells(cells, labels, values, cell, origin)
 
     @classmethod
-    def from_mesh(cls, mesh: Any, weights: Mapping[str, float] | Sequence[float], *, default: float = 1.0) -> Self:
+    def from_mesh(cls, mesh: Mesh, weights: Mapping[str, float] | Sequence[float], *, default: float = 1.0) -> Self:
         """A terrain from a triangle mesh seen from above, with a weight for each material.
 
         Parameters
@@ -163,6 +171,10 @@ class FromSources:
     def _from_cells(
         cls, cells: NDArray[Any], names: tuple[str, ...], weights: Array, cell: float, origin: tuple[float, float]
     ) -> Self:
-        side = _check.number(cell, "cell", low=0.0, open_low=True)
-        ground, kinds = _sources.triangulate_cells(cells, side, origin)
+        side = _check.number(cell, "cell", low=0.0, high=_check.LARGEST, open_low=True)
+        corner = _check.floats(origin, "origin", "(x, y)")
+        if corner.shape != (2,):
+            raise ParameterError(f"origin must be (x, y), not {_check.shown(origin)}")
+        _check.finite(corner, "origin", np.inf)
+        ground, kinds = _sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
         return cls._from_ground(ground, kinds, names, weights)

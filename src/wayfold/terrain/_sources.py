@@ -24,15 +24,7 @@ Kinds = tuple[NDArray[Any], tuple[str, ...], Array]
 
 def check_weight(weight: Any, name: str) -> float:
     """A weight above 0; infinity is an obstacle."""
-    try:
-        value = float(weight)
-    except (TypeError, ValueError, OverflowError):
-        raise ParameterError(f"{name} must be a number above 0 or infinity, not {weight!r}") from None
-    if not value > 0:
-        raise ParameterError(f"{name} must be above 0 (infinity for an obstacle), not {value}")
-    if value > _check.LARGEST_COST and value != np.inf:
-        raise ParameterError(f"{name} must be at most {_check.LARGEST_COST:g} (infinity for an obstacle), not {value}")
-    return value
+    return _check.rate(weight, name)
 
 
 def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], Array]:
@@ -50,7 +42,8 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
                 f"region {number} must have a shapely Polygon or MultiPolygon, not {type(shape).__name__}"
             )
         weight = check_weight(region[1], f"the weight of region {number}")
-        name = str(region[2]) if len(region) == 3 and region[2] is not None else f"{weight:g}"
+        named = len(region) == 3 and region[2] is not None
+        name = _check.text(region[2], f"the name of region {number}") if named else f"{weight:g}"
         if not np.isfinite(shapely.get_coordinates(shape)).all():
             raise GeometryError(f"region {number} has a coordinate that is not finite")
         if not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():
@@ -64,7 +57,7 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
             weights.append(weight)
         elif weights[kind] != weight:
             raise ParameterError(
-                f"region {number} gives {name!r} the weight {weight:g}, an earlier one {weights[kind]:g}: "
+                f"region {number} gives {_check.shown(name)} the weight {weight:g}, an earlier one {weights[kind]:g}: "
                 "use another name"
             )
         for part in shapely.get_parts(shape):
@@ -92,9 +85,12 @@ def check_bounds(bounds: Sequence[float] | None, shapes: NDArray[Any]) -> tuple[
     if bounds is None:
         low_x, low_y, high_x, high_y = (float(value) for value in shapely.total_bounds(shapes))
     else:
-        if len(bounds) != 4:
-            raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {bounds!r}")
-        low_x, low_y, high_x, high_y = (_check.number(value, "bounds", low=-LARGEST, high=LARGEST) for value in bounds)
+        corners = _check.floats(bounds, "bounds", "(x0, y0, x1, y1)")
+        if corners.shape != (4,):
+            raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {_check.shown(bounds)}")
+        low_x, low_y, high_x, high_y = (
+            _check.number(value, "bounds", low=-LARGEST, high=LARGEST) for value in corners.tolist()
+        )
     if not (low_x < high_x and low_y < high_y):
         raise ParameterError(f"bounds must enclose an area, not {(low_x, low_y, high_x, high_y)}")
     return low_x, low_y, high_x, high_y
@@ -144,17 +140,15 @@ def geojson_regions(
 
 def check_raster(weights: ArrayLike) -> Array:
     """A (rows, columns) array of weights above 0."""
-    try:
-        array = np.asarray(weights, np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("weights must be an array of numbers of shape (rows, columns)") from None
+    array = _check.floats(weights, "weights", "numbers of shape (rows, columns)")
     if array.ndim != 2 or not array.size:
         raise ParameterError(f"weights must have shape (rows, columns) with at least one cell, not {array.shape}")
-    bad = ~(array > 0)
+    bad = ~((array > 0) & ((array <= _check.MOST_RATE) | (array == np.inf)))
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ParameterError(
-            f"the weight of cell ({row}, {column}) must be above 0 (infinity for an obstacle), not {array[row, column]}"
+            f"the weight of cell ({row}, {column}) must be above 0 and at most {_check.MOST_RATE:g} "
+            f"(infinity for an obstacle), not {array[row, column]}"
         )
     return array
 
@@ -169,8 +163,8 @@ def movingai_cells(file: str | os.PathLike[str], weights: Mapping[str, float]) -
     else:
         usual = {".": 1.0, "G": 1.0, "S": 1.0, "W": 4.0}
     for name in weights:
-        if name not in names:
-            raise ParameterError(f"the map has no cells {name!r}: it has {' '.join(names)}")
+        if not isinstance(name, str) or name not in names:
+            raise ParameterError(f"the map has no cells {_check.shown(name)}: it has {' '.join(names)}")
     values = [check_weight(weights.get(name, usual.get(name, np.inf)), f"weight of {name!r}") for name in names]
     return cells.reshape(world.cells.shape), names, np.array(values)
 
@@ -186,11 +180,16 @@ def height_cells(
     slope_classes: int,
 ) -> Kinds:
     """Kinds of cells by land cover and slope."""
-    kinds = np.asarray(cover)
-    if kinds.ndim != 2 or not kinds.size or kinds.dtype.kind not in "iu" or kinds.min() < 0:
+    kinds = _check.numbers(cover, "cover", "whole numbers from 0 on, of shape (rows, columns)")
+    if kinds.ndim != 2 or not kinds.size or kinds.dtype.kind not in "iu" or not 0 <= kinds.min() <= kinds.max() < 2**31:
         raise ParameterError("cover must be whole numbers from 0 on, of shape (rows, columns)")
-    z = np.asarray(heights, np.float64)
-    if z.shape != (kinds.shape[0] + 1, kinds.shape[1] + 1) or not np.isfinite(z).all():
+    if not isinstance(weights, Mapping):
+        given = _check.floats(weights, "weights", "a mapping or a list of weights by land cover")
+        if given.ndim != 1:
+            raise ParameterError("weights must be a mapping or a list of weights by land cover")
+        weights = dict(enumerate(given.tolist()))
+    z = _check.floats(heights, "heights")
+    if z.shape != (kinds.shape[0] + 1, kinds.shape[1] + 1) or not (np.abs(z) <= LARGEST).all():
         raise ParameterError(
             f"heights must be finite, of shape {(kinds.shape[0] + 1, kinds.shape[1] + 1)}, not {z.shape}"
         )
@@ -219,7 +218,9 @@ def height_cells(
             weight = weights[kind]
         except (KeyError, IndexError):
             raise ParameterError(f"there is no weight for land cover {kind}") from None
-        label = f"cover {kind}" if names is None else names[kind]
+        if names is not None and kind >= len(names):
+            raise ParameterError(f"there is no name for land cover {kind}")
+        label = f"cover {kind}" if names is None else _check.text(names[kind], f"the name of land cover {kind}")
         labels.append(f"{label}, slope {slope}" if slope else label)
         values.append(check_weight(weight, f"weight of {label!r}") * factor[slope])
     return number.reshape(kinds.shape), tuple(labels), np.array(values)
@@ -279,11 +280,14 @@ def mesh_regions(
     count = int(materials.max()) + 1
     names = [*mesh.material_names[:count], *(f"material {k}" for k in range(len(mesh.material_names), count))]
     if isinstance(weights, Mapping):
-        unknown = sorted(set(weights) - set(names))
+        unknown = [name for name in weights if name not in names]
         if unknown:
-            raise ParameterError(f"the mesh has no material {unknown[0]!r}: choose from {', '.join(names[:20])}")
+            raise ParameterError(
+                f"the mesh has no material {_check.shown(unknown[0])}: choose from {', '.join(names[:20])}"
+            )
         given = [weights.get(name, usual) for name in names]
     else:
+        _check.several(weights, "weights")
         given = [*weights, *([usual] * count)][:count]
     values = np.array([check_weight(weight, f"weight of {name!r}") for name, weight in zip(names, given, strict=True)])
     flat = np.ascontiguousarray(mesh.vertices[:, :2], np.float64)

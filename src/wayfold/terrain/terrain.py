@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 Bounds = tuple[float, float, float, float]
 
 
+@_check.checked
 class Terrain(FromSources, Savable):
     """A planar subdivision of weighted regions.
 
@@ -172,8 +173,10 @@ class Terrain(FromSources, Savable):
         known = {name: at for at, name in enumerate(self._names)}
         fresh = self._by_name.copy()
         for name, weight in weights.items():
-            if name not in known:
-                raise ParameterError(f"no region is called {name!r}: choose from {', '.join(sorted(known)[:20])}")
+            if not isinstance(name, str) or name not in known:
+                raise ParameterError(
+                    f"no region is called {_check.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
+                )
             fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
         other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
         other._prepared, other._cuts = self._prepared, self._cuts
@@ -198,6 +201,9 @@ class Terrain(FromSources, Savable):
             When a polygon is not valid or a factor is not above 0.
         """
         given = list(layers)
+        for at, layer in enumerate(given):
+            if not isinstance(layer, (tuple, list)) or len(layer) != 2:
+                raise ParameterError(f"layer {at} must be (polygon, factor), not {_check.shown(layer)}")
         factors = [_sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
         shapes = _sources.check_layers([polygon for polygon, _ in given])
         if not len(shapes):
@@ -225,7 +231,7 @@ class Terrain(FromSources, Savable):
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
-        return self._locate(self._local(_check.points3(points)))
+        return self._locate(self._local(_check.points3(points, largest=np.inf)))
 
     def _locate(self, points: Array) -> NDArray[np.int32]:
         """The triangle of each local point."""
@@ -389,8 +395,7 @@ class Terrain(FromSources, Savable):
             As for `path`.
         """
         first, last = _check.points3(starts, "starts"), _check.points3(goals, "goals")
-        if len(first) != len(last):
-            raise ParameterError(f"starts and goals must be equally many, not {len(first)} and {len(last)}")
+        _check.same_length(first, last)
         found: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
@@ -403,16 +408,12 @@ class Terrain(FromSources, Savable):
         return found
 
     def _check_query(self, graph: str, search: str, nodes: str, steps: str) -> None:
-        if graph not in GRAPHS:
-            raise ParameterError(f"graph must be one of {', '.join(GRAPHS)}, not {graph!r}")
-        if search not in SEARCHES:
-            raise ParameterError(f"search must be one of {', '.join(SEARCHES)}, not {search!r}")
+        _check.choice(graph, "graph", GRAPHS)
+        _check.choice(search, "search", SEARCHES)
         if search in ("bushwhack", "cones") and graph != "steiner":
-            raise ParameterError(f"search {search!r} is for Steiner graphs: use graph='steiner'")
-        if nodes not in ("centres", "corners"):
-            raise ParameterError(f"nodes must be 'centres' or 'corners', not {nodes!r}")
-        if steps not in ("exact", "sampled"):
-            raise ParameterError(f"steps must be 'exact' or 'sampled', not {steps!r}")
+            raise ParameterError(f"search {_check.shown(search)} is for Steiner graphs: use graph='steiner'")
+        _check.choice(nodes, "nodes", ("centres", "corners"))
+        _check.choice(steps, "steps", ("exact", "sampled"))
 
     def _refined_disc(self, ends: Array, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
@@ -630,6 +631,7 @@ def _field_of(routes: Any, goal: Array, place: int) -> Callable[[Array, int], Pa
     return lambda start, at: routes.field_path(reach, start, at, other)
 
 
+@_check.checked
 class TerrainField:
     """Paths from everywhere to one goal; `Terrain.field` makes it. Any number of threads may ask it.
 

@@ -45,7 +45,7 @@ def update(
     pairs = _pairs(edges, "edges", count)
     gone = _pairs(remove, "remove", waypoints.num_waypoints)
     dead = _nodes(remove_waypoints, waypoints.num_waypoints)
-    kinds = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS)).astype(np.uint8)
+    kinds = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
     prices = _prices(waypoints.graph, costs, len(pairs))
     home = _region_of(waypoints.layout, more)
     make_room(waypoints)
@@ -211,30 +211,45 @@ def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32
 
 
 def _pairs(edges: ArrayLike | None, name: str, nodes: int) -> NDArray[np.int32]:
-    array = np.empty((0, 2), np.int32) if edges is None else np.asarray(edges)
+    if edges is None:
+        return np.empty((0, 2), np.int32)
+    array = _check.nodes(edges, name, nodes, "waypoint")
     if array.size == 0:
         return np.empty((0, 2), np.int32)
-    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ParameterError(f"{name} must be whole numbers of shape (k, 2), not {array.dtype} of {array.shape}")
-    if array.min() < 0 or array.max() >= nodes:
-        raise OffMapError(f"{name} names a waypoint outside 0 to {nodes - 1}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ParameterError(f"{name} must be whole numbers of shape (k, 2), not of shape {array.shape}")
     if (array[:, 0] == array[:, 1]).any():
         raise ParameterError(f"{name} joins a waypoint with itself: {array[array[:, 0] == array[:, 1]][0].tolist()}")
-    return np.ascontiguousarray(array, np.int32)
+    return array
 
 
 def _nodes(nodes: ArrayLike | None, count: int) -> NDArray[np.int32]:
-    array = np.unique(np.empty(0, np.int32) if nodes is None else np.asarray(nodes))
-    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.max() >= count):
-        raise OffMapError(f"remove_waypoints names a waypoint outside 0 to {count - 1}")
-    return array.astype(np.int32)
+    if nodes is None:
+        return np.empty(0, np.int32)
+    return np.unique(_check.nodes(nodes, "remove_waypoints", count, "waypoint"))
+
+
+def check_splice(
+    waypoints: WaypointGraph, points: Any, home: Any, edges: Any, motions: Any
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+    """What `WaypointGraph.splice` is given, as kernels take it."""
+    where = _check.points3(points, "points")
+    homes = _check.wholes(home, "home")
+    if homes.shape != (len(where), 2) or (
+        homes.size and not (homes.min() >= -1 and homes.max() < len(waypoints.layout.boxes) and homes[:, 0].min() >= 0)
+    ):
+        raise ParameterError(f"home must hold one or two regions for each of the {len(where)} points, -1 for none")
+    pairs = _pairs(edges, "edges", waypoints.num_waypoints + len(where))
+    return where, homes.astype(np.int32), pairs, _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
 
 
 def _column(values: ArrayLike | None, count: int, name: str, low: int, high: int) -> NDArray[Any]:
-    array = np.full(count, high) if values is None else np.broadcast_to(np.asarray(values), (count,))
-    if array.size and (array.dtype.kind not in "iu" or array.min() < low or array.max() > high):
+    if values is None:
+        return np.full(count, high, np.uint8)
+    array = _check.wholes(values, name)
+    if array.shape not in ((), (1,), (count,)) or (array.size and not (array.min() >= low and array.max() <= high)):
         raise ParameterError(f"{name} must be whole numbers from {low} to {high}, one for each edge")
-    return array
+    return np.array(np.broadcast_to(array, (count,)), np.uint8)
 
 
 def _prices(graph: Graph, costs: ArrayLike | None, count: int) -> NDArray[np.float32]:
@@ -244,7 +259,7 @@ def _prices(graph: Graph, costs: ArrayLike | None, count: int) -> NDArray[np.flo
         return _NO_COSTS
     if costs is None and count:
         raise ParameterError("this graph stores costs: give the cost of every edge that is set")
-    array = np.empty(0) if costs is None else np.asarray(costs, np.float64)
+    array = np.empty(0) if costs is None else _check.floats(costs, "costs")
     if array.shape != (count,):
         raise ParameterError(f"costs must be {count} numbers, one for each edge, not of shape {array.shape}")
     _check.costs(array)

@@ -164,7 +164,7 @@ def check_shape(regions: Any) -> tuple[int, int, int]:
     try:
         rx, ry, rz = regions
     except (TypeError, ValueError):
-        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {regions!r}") from None
+        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {_check.shown(regions)}") from None
     shape = tuple(_check.whole(number, "regions", low=1, high=1 << 20) for number in (rx, ry, rz))
     if shape[0] * shape[1] * shape[2] > _MOST_REGIONS:
         raise ParameterError(f"at most {_MOST_REGIONS} regions, not {shape[0] * shape[1] * shape[2]}")

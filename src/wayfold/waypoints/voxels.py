@@ -20,6 +20,7 @@ from wayfold.waypoints import _voxel_kernels
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.waypoints import Place, WaypointGraph
 
+_LARGEST_REGION = 1 << 20  # voxels along a side
 _FULL = 12  # up to so many openings of a box are all joined with each other
 
 
@@ -52,6 +53,7 @@ class VoxelSight:
         return int(_voxel_kernels.furthest_free(self._blocked, self._from, positions, count))
 
 
+@_check.checked
 class VoxelWaypoints(WaypointGraph):
     """A waypoint graph over a voxel map, for characters that fly (`Motion.VOLUMETRIC`).
 
@@ -78,10 +80,14 @@ class VoxelWaypoints(WaypointGraph):
         region_size : int, voxels, >= 2
             Side of the regions.
         """
-        blocked = world.dense() if isinstance(world, Map3D) else np.ascontiguousarray(world, np.bool_)
+        if isinstance(world, Map3D):
+            blocked = world.dense()
+        else:
+            given = _check.numbers(world, "world", "a Map3D or an (X, Y, Z) array of truth values", bools=True)
+            blocked = _check.clean(given.astype(np.bool_, copy=False))
         if blocked.ndim != 3 or blocked.size == 0:
             raise ParameterError(f"a voxel map has three dimensions, not shape {blocked.shape}")
-        size = _check.whole(region_size, "region_size", low=2)
+        size = _check.whole(region_size, "region_size", low=2, high=_LARGEST_REGION)
         every = np.arange(np.prod(_regions_along(blocked.shape, size)), dtype=np.int64)
         return cls._assembled(blocked, size, *_boxes(blocked, size, every))
 
@@ -100,8 +106,10 @@ class VoxelWaypoints(WaypointGraph):
         OffMapError
             When every voxel is blocked.
         """
-        if blocked.shape != self.blocked.shape or blocked.dtype != np.bool_:
+        given = _check.numbers(blocked, "blocked", "an array of truth values", bools=True)
+        if given.shape != self.blocked.shape or given.dtype != np.bool_:
             raise ParameterError(f"the voxels must be bool of shape {self.blocked.shape}, as before")
+        blocked = _check.clean(given)
         size = self.region_size
         changed = np.argwhere(blocked != self.blocked) // size
         shape = _regions_along(blocked.shape, size)
@@ -147,7 +155,7 @@ class VoxelWaypoints(WaypointGraph):
         OffMapError
             When the point lies outside the map, or only in blocked voxels.
         """
-        if hasattr(where, "__index__") and not (isinstance(where, np.ndarray) and where.ndim):
+        if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
             return super().place(where, motions, name)
         point = _check.point3(where, name)
         first = np.maximum(np.ceil(point - 0.5), 0).astype(np.int64)

@@ -59,6 +59,7 @@ class Place(NamedTuple):
     """The waypoint where it enters the graph, where that is known."""
 
 
+@_check.checked
 class WaypointGraph(Savable):
     """The enhanced waypoint graph of the subregion paper (000, section 3).
 
@@ -261,8 +262,8 @@ class WaypointGraph(Savable):
         OffMapError
             With the reason, when the character cannot be at the point.
         """
-        if hasattr(where, "__index__") and not (isinstance(where, np.ndarray) and where.ndim):
-            return Place(name, None, None, self.graph._node(where, name))
+        if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
+            return Place(name, None, None, self.graph._node(int(where), name))
         point = _check.point3(where, name)
         if self.surroundings is None:
             return Place(name, point, None)
@@ -310,7 +311,7 @@ class WaypointGraph(Savable):
         if place.node is not None or place.point is None:
             assert place.node is not None
             return place.node
-        mask = self.usable(kinds) if usable is None else usable
+        mask = self.usable(kinds) if usable is None else _mask(usable, self.graph.num_nodes)
         if not mask.any():
             raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
         if self._tree is None:
@@ -439,7 +440,7 @@ class WaypointGraph(Savable):
         """
         if not path:
             return path
-        points = self.graph.points[path.nodes]
+        points = self.graph.points[_check.nodes(path.nodes, "the nodes of the path", self.graph.num_nodes)]
         kept = np.arange(len(points))
         if first.point is not None:
             kept = kept[self._skipped(first, points, price) :]
@@ -564,12 +565,15 @@ class WaypointGraph(Savable):
         motions : (e,) uint8
             Their motions.
         """
-        return editing.splice(self, points, home, edges, motions)
+        return editing.splice(self, *editing.check_splice(self, points, home, edges, motions))
 
     @reads
     def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:
         """A graph of some waypoints in a given order, those that it was built with first; this one stays as it is."""
         graph = self.graph
+        nodes = _check.nodes(nodes, "nodes", graph.num_nodes, "waypoint")
+        if nodes.ndim != 1 or len(np.unique(nodes)) != len(nodes):
+            raise ParameterError("nodes must be different waypoints in an array of shape (k,)")
         number = np.full(graph.num_nodes, -1, np.int64)
         number[nodes] = np.arange(len(nodes))
         sources = number[np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))]
@@ -638,3 +642,10 @@ def _shown(point: NDArray[np.float64]) -> str:
 
 def _names(motions: Motion) -> str:
     return "+".join(str(motion.name).lower() for motion in Motion if motion in motions)
+
+
+def _mask(usable: Any, count: int) -> NDArray[np.bool_]:
+    """One truth value for each waypoint."""
+    if not isinstance(usable, np.ndarray) or usable.shape != (count,) or usable.dtype != np.bool_:
+        raise ParameterError(f"usable must be a bool array of shape ({count},), not {_check.shown(usable)}")
+    return usable

@@ -6,6 +6,7 @@ import math
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args
 
+from wayfold import _check
 from wayfold.agent import Agent, Motion
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
@@ -52,12 +53,14 @@ _WHY = {
 
 def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
     """The map and accelerator for an agent in a world made of `source`: "mesh", "cells", "voxels" or "terrain"."""
+    _check.text(map, "map")
+    _check.text(accelerator, "accelerator")
     name, why = (map, "asked for") if map != "auto" else _usual(source, agent)
     if name not in get_args(MapName):
-        raise ParameterError(f"unknown map {name!r}: choose from {', '.join(get_args(MapName))}")
+        raise ParameterError(f"unknown map {_check.shown(name)}: choose from {', '.join(get_args(MapName))}")
     possible = {"mesh": ("navmesh", "waypoints", "sparse-grid"), "cells": ("sparse-grid",)}.get(source, (source,))
     if name not in possible:
-        raise ParameterError(f"a world of {source} has no {name!r}: choose from {', '.join(possible)}")
+        raise ParameterError(f"a world of {source} has no {_check.shown(name)}: choose from {', '.join(possible)}")
     if name == "navmesh" and agent.motions != Motion.SURFACE:
         raise ParameterError("a navigation mesh is for walkers: this agent has other motions; use map='waypoints'")
     if name == "sparse-grid" and source == "mesh" and agent.motions != Motion.SURFACE:
@@ -69,7 +72,9 @@ def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
         fast = ACCELERATORS[name][0]
         why_fast = _WHY[fast]
     if fast not in ACCELERATORS[name]:
-        raise ParameterError(f"{name!r} has no accelerator {fast!r}: choose from {', '.join(ACCELERATORS[name])}")
+        raise ParameterError(
+            f"{_check.shown(name)} has no accelerator {_check.shown(fast)}: choose from {', '.join(ACCELERATORS[name])}"
+        )
     return Choice(name, why, fast, why_fast)
 
 
@@ -127,7 +132,9 @@ def grid_settings(mesh: Mesh | None, agent: Agent, given: dict[str, Any]) -> dic
     known = _GRID_OPTIONS if mesh is None else (*_GRID_OPTIONS, "cell", "level")
     for name in given:
         if name not in known:
-            raise ParameterError(f"a sparse grid has no setting {name!r} here: choose from {', '.join(known)}")
+            raise ParameterError(
+                f"a sparse grid has no setting {_check.shown(name)} here: choose from {', '.join(known)}"
+            )
     if mesh is None:
         return given
     cell = agent.radius if agent.radius > 0 else agent.height / 4
@@ -145,7 +152,9 @@ def waypoint_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[s
     """
     for name in given:
         if name not in _WAYPOINT_OPTIONS:
-            raise ParameterError(f"waypoints have no setting {name!r} here: choose from {', '.join(_WAYPOINT_OPTIONS)}")
+            raise ParameterError(
+                f"waypoints have no setting {_check.shown(name)} here: choose from {', '.join(_WAYPOINT_OPTIONS)}"
+            )
     longest = float((mesh.bounds[1] - mesh.bounds[0]).max())
     least = max(8.0 * agent.radius, 4.0 * agent.height)
     side = min(125.0 * agent.radius, longest / 6.0) if agent.radius > 0 else longest / 6.0

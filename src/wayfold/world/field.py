@@ -14,6 +14,7 @@ from wayfold.path import Path
 Points = NDArray[np.float64]
 
 
+@_check.checked
 class Field(ABC):
     """Paths from everywhere to one goal; `Planner.field` makes it.
 

@@ -47,6 +47,7 @@ class Notes:
     """What else is worth knowing of the map."""
 
 
+@_check.checked
 class Planner(ABC):
     """Plans for one agent; `World.planner` makes it.
 
@@ -219,8 +220,8 @@ class Planner(ABC):
             Threads, all cores by default.
         """
         first, last = self._points(starts, "starts"), self._points(goals, "goals")
-        if len(first) != len(last) and 1 not in (len(first), len(last)):
-            raise ParameterError(f"starts and goals must be equally many, or one, not {len(first)} and {len(last)}")
+        if 1 not in (len(first), len(last)):
+            _check.same_length(first, last)
         count = max(len(first), len(last)) if len(first) and len(last) else 0
         if not count:
             return []
@@ -292,6 +293,8 @@ class Planner(ABC):
         points = path.points
         if len(points) < 2:
             return points
+        if path.length / step > _check.MOST_POINTS:
+            raise ParameterError(f"spacing {step:g} gives more than {_check.MOST_POINTS} points: use a larger one")
         with self._reading():
             return self._drape(points, step)
 
@@ -301,7 +304,7 @@ class Planner(ABC):
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
-        number = _check.whole(count, "count", low=0)
+        number = _check.whole(count, "count", low=0, high=_check.MOST_POINTS)
         with self._reading():
             return self._random_points(number, _check.whole(seed, "seed", low=0))
 
@@ -375,10 +378,7 @@ class Planner(ABC):
 
     def _points(self, points: ArrayLike, name: str) -> Points:
         """One point or many as (q, 3); those without a height get what stands for any on this map."""
-        try:
-            array = np.asarray(points, np.float64)
-        except (TypeError, ValueError):
-            raise ParameterError(f"{name} must be points (x, y) or (x, y, z), all of one kind") from None
+        array = _check.floats(points, name, "points (x, y) or (x, y, z), all of one kind")
         if not array.size:
             return np.empty((0, 3))
         if array.ndim == 1:

@@ -17,6 +17,7 @@ from wayfold.geometry import Mesh
 Points = NDArray[np.float64]
 
 
+@_check.checked
 @dataclass(frozen=True)
 class Shape:
     """An upright prism: what lies over a polygon between two heights. Make one as a `Box` or a `Prism`.
@@ -67,6 +68,10 @@ class Shape:
         radius, below, above : float, metres, >= 0
             How far the cylinder reaches sideways, and below and above the moving point.
         """
+        a, b = _check.points3(a, "a"), _check.points3(b, "b")
+        if len(a) != len(b):
+            raise ParameterError(f"a and b must have the same length (got {len(a)} and {len(b)})")
+        radius, below, above = _cylinder(radius, below, above)
         low, high = self.low - above, self.high + below
         (x0, y0, _), (x1, y1, _) = self.bounds
         least, most = np.minimum(a, b), np.maximum(a, b)
@@ -91,6 +96,8 @@ class Shape:
         self, points: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
     ) -> NDArray[np.bool_]:
         """At which places (q, 3) an upright cylinder would touch the shape; as `hit_by` for moves without length."""
+        points = _check.points3(points)
+        radius, below, above = _cylinder(radius, below, above)
         hit: NDArray[np.bool_] = (points[:, 2] > self.low - above) & (points[:, 2] < self.high + below)
         at = np.flatnonzero(hit)
         if radius == 0:
@@ -114,6 +121,12 @@ class Shape:
         return Mesh(triangles.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3))
 
 
+def _cylinder(radius: float, below: float, above: float) -> tuple[float, float, float]:
+    sizes = (("radius", radius), ("below", below), ("above", above))
+    reach, down, up = (_check.number(size, name, low=0.0, high=_check.LARGEST) for name, size in sizes)
+    return reach, down, up
+
+
 def _lifted(triangles: Points, height: float) -> Points:
     return np.concatenate([triangles, np.full((*triangles.shape[:2], 1), height)], axis=2)
 
@@ -123,6 +136,7 @@ def _area(corners: Points) -> float:
     return float(ax * by - ay * bx)
 
 
+@_check.checked
 class Box(Shape):
     """An upright box.
 
@@ -142,6 +156,7 @@ class Box(Shape):
         return f"Box(({_text.place(low)}), ({_text.place(high)}))"
 
 
+@_check.checked
 class Prism(Shape):
     """What lies over a polygon between two heights.
 
@@ -154,19 +169,15 @@ class Prism(Shape):
     """
 
     def __init__(self, polygon: ArrayLike, low: float, high: float) -> None:
-        try:
-            corners = np.asarray(polygon, np.float64)
-        except (TypeError, ValueError):
-            corners = np.empty(0)
+        corners = _check.floats(polygon, "polygon", "at least three corners (x, y)")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
             raise ParameterError("a prism needs a polygon of at least three corners (x, y)")
-        if not np.isfinite(corners).all():
-            raise GeometryError("a corner of the prism is not finite")
+        _check.finite(corners, "polygon")
         outline = shapely.Polygon(corners)
         if not outline.is_valid or outline.area == 0:
             raise GeometryError(f"the prism's polygon is not simple: {shapely.is_valid_reason(outline)}")
-        bottom = _check.number(low, "low")
-        top = _check.number(high, "high", low=bottom, open_low=True)
+        bottom = _check.number(low, "low", low=-_check.LARGEST)
+        top = _check.number(high, "high", low=bottom, high=_check.LARGEST, open_low=True)
         ring = np.array(shapely.orient_polygons(outline).exterior.coords)[:-1]
         first = int(np.lexsort(ring.T[::-1])[0])
         ring = np.roll(ring, -first, axis=0)
@@ -180,24 +191,18 @@ def as_shape(shape: Shape | ArrayLike) -> Shape:
     """A shape from what a user gave: a shape, or the (2, 3) corners of a box."""
     if isinstance(shape, Shape):
         return shape
-    try:
-        corners = np.asarray(shape, np.float64)
-    except (TypeError, ValueError):
-        corners = np.empty(0)
+    corners = _check.floats(shape, "a shape", "a Box, a Prism, or the low and high corner of a box")
     if corners.shape != (2, 3):
         raise ParameterError("a shape is a Box, a Prism, or the low and high corner of a box: (2, 3) numbers")
     return Box(corners[0], corners[1])
 
 
 def _ends(low: ArrayLike, high: ArrayLike) -> Points:
-    try:
-        ends = np.asarray([low, high], np.float64)
-    except (TypeError, ValueError):
-        ends = np.empty(0)
-    if ends.shape != (2, 3):
+    corners = [_check.floats(corner, name, "a corner (x, y, z)") for corner, name in ((low, "low"), (high, "high"))]
+    if any(corner.shape != (3,) for corner in corners):
         raise ParameterError("a box needs two corners (x, y, z)")
-    if not np.isfinite(ends).all():
-        raise GeometryError("a corner of the box is not finite")
+    ends = np.array(corners)
+    _check.finite(ends, "the corners of a box")
     if (ends[0] >= ends[1]).any():
         raise ParameterError("the low corner of a box must be below the high one along every axis")
     return ends

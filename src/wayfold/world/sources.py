@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import formats, samples
+from wayfold import _check, formats, samples
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats import Map3D, MovingAiMap
 from wayfold.geometry import Mesh
@@ -87,8 +87,7 @@ def of(world: Any) -> Source:
 
 def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     """A source from a file; what it is is told by the end of its name."""
-    if not isinstance(file, (str, os.PathLike)):
-        raise ParameterError(f"open takes the name of a file, or 'sample:NAME', not {file!r}")
+    _check.file(file)
     name = os.fspath(file).lower()
     if name.startswith("sample:"):
         return of(samples.make(os.fspath(file)[len("sample:") :], **options))
@@ -97,7 +96,7 @@ def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     if name.endswith(".geojson"):
         return of(Terrain.from_geojson(file, **options))
     if options:
-        raise ParameterError(f"unknown option {next(iter(options))!r} for {os.fspath(file)}")
+        raise ParameterError(f"unknown option {_check.shown(next(iter(options)))} for {os.fspath(file)}")
     if name.endswith(".map"):
         return of(formats.load_map(file))
     if name.endswith(".3dmap"):

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, OffMapError
@@ -75,7 +76,7 @@ class VoxelPlanner(RoamingPlanner):
             try:
                 waypoints = waypoints.rebuilt(blocked)
             except OffMapError:
-                raise EditError(f"{shape!r} would leave no voxel free; nothing was changed") from None
+                raise EditError(f"{_check.shown(shape)} would leave no voxel free; nothing was changed") from None
             fast = None if fast is None else SubregionGraph.build(waypoints, self.agent.motions)
         priced = now.priced
         if waypoints is not now.waypoints or after.costs != now.costs:

@@ -25,6 +25,7 @@ from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
 
 
+@_check.checked
 class World:
     """A level and everybody who moves in it.
 
@@ -209,7 +210,7 @@ class World:
         try:
             found = self._planners.get(key)
         except TypeError:
-            raise ParameterError(f"a setting has no plain value: {settings!r}") from None
+            raise ParameterError(f"a setting has no plain value: {_check.shown(settings)}") from None
         if found is not None:
             return found
         with self._building:
@@ -308,7 +309,7 @@ class World:
         what = as_shape(shape)
         with self._editing:
             if what not in self._counts:
-                raise EditError(f"{what!r} is not blocked: give the shape that `block` returned")
+                raise EditError(f"{_check.shown(what)} is not blocked: give the shape that `block` returned")
             counts = {**self._counts, what: self._counts[what] - 1}
             blocks = self._zones.blocks
             if not counts[what]:
@@ -353,7 +354,9 @@ class World:
 def _names(names: Any) -> tuple[str, ...]:
     """Names of materials; a single one would be taken for its letters."""
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
-        raise ParameterError(f"closed must be a list of names of materials, such as ['water'], not {names!r}")
+        raise ParameterError(
+            f"closed must be a list of names of materials, such as ['water'], not {_check.shown(names)}"
+        )
     return tuple(names)
 
 
@@ -362,10 +365,11 @@ def _prices(costs: Any) -> tuple[tuple[str, float], ...]:
     if costs is None:
         return ()
     if not isinstance(costs, Mapping):
-        raise ParameterError(f"costs must say what a metre costs by name, such as {{'grass': 2.0}}, not {costs!r}")
+        raise ParameterError(
+            f"costs must say what a metre costs by name, such as {{'grass': 2.0}}, not {_check.shown(costs)}"
+        )
     for name, cost in costs.items():
         if not isinstance(name, str):
-            raise ParameterError(f"costs are by name of material, not by {name!r}")
-        if cost != float("inf"):
-            _check.number(cost, f"the cost of {name!r}", low=0.0, open_low=True)
+            raise ParameterError(f"costs are by name of material, not by {_check.shown(name)}")
+        _check.rate(cost, f"the cost of {_check.shown(name)}")
     return tuple(sorted((name, float(cost)) for name, cost in costs.items()))

@@ -20,6 +20,7 @@ _LARGE = (2339.0 * 2832.0, 555_000.0)
 """Area in square metres and triangles of the subregion paper's two cities (000, section 7)."""
 
 
+@_check.checked
 def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: float = 1.0, river: bool = True) -> Mesh:
     """A city with streets, a river, bridges, buildings, parks, stairs, underpasses and footbridges.
 
@@ -46,7 +47,7 @@ def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: f
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {size!r}") from None
+        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
     width = _check.number(width, "size[0]", low=60, high=6000)
     depth = _check.number(depth, "size[1]", low=60, high=6000)
     seed = _check.whole(seed, "seed", low=0)
