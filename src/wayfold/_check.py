@@ -284,12 +284,10 @@ def point3(
 ) -> NDArray[np.float64]:
     """A finite (3,) float64 array from (x, y) or (x, y, z); a missing height is `height`."""
     array = floats(point, name, "(x, y) or (x, y, z)")
-    if array.shape == (2,):
-        array = np.array([array[0], array[1], height])
-    elif array.shape != (3,):
+    if array.shape not in ((2,), (3,)):
         raise ParameterError(f"{name} must be (x, y) or (x, y, z), not of shape {array.shape}")
     finite(array, name, largest)
-    return array
+    return array if array.size == 3 else np.array([array[0], array[1], height])
 
 
 def nodes(values: Any, name: str, count: int, what: str = "node", whose: str = "the graph") -> NDArray[np.int32]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+_LONGEST_MESSAGE = 380  # characters
 _LONGEST_NAME = 200  # characters of a file's name in a message
 
 
@@ -16,7 +17,13 @@ def _names_file(file: object) -> bool:
 
 
 class WayfoldError(Exception):
-    """Base of every error that Wayfold raises on purpose."""
+    """Base of every error that Wayfold raises on purpose; a message is cut where what it quotes is too long to read."""
+
+    def __init__(self, *args: object) -> None:
+        if args and isinstance(args[0], str) and len(args[0]) > _LONGEST_MESSAGE:
+            half = _LONGEST_MESSAGE // 2
+            args = (f"{args[0][:half]} ... {args[0][-half:]}", *args[1:])
+        super().__init__(*args)
 
 
 class ParameterError(WayfoldError, ValueError):
