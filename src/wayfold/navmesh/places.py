@@ -215,7 +215,8 @@ def find(
     array = np.atleast_2d(array)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-    _check.finite(array, "points")
+    _check.finite(array[:, :2], "points")
+    _check.finite(np.nan_to_num(array[:, 2:], posinf=np.inf, neginf=-np.inf), "points")  # NaN stands for any height
     if array.shape[1] == 2:
         array = np.column_stack([array, np.full(len(array), np.nan)])
     array = _check.clean(array)
