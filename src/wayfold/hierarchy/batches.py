@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -140,6 +141,61 @@ def append(
         subs=np.concatenate(subs),
         steps=np.concatenate(steps),
     )
+
+
+def compacted(
+    overlay: _level_kernels.Overlay, levels: Sequence[LevelParts], used: NDArray[np.int64], arcs: int, steps: int
+) -> _level_kernels.Overlay:
+    """The overlay without what parts left behind when they moved in the pool, with room for more arcs and steps.
+
+    Parts that were set aside lose their place, as nobody reads it. `blocks` of the levels, rows of the overlay and
+    `used` (2,) are changed in place.
+    """
+    edges = int(overlay.offsets[-1])
+    arc, step = edges, 0
+    sources, places, step_sources, step_places, ways = ([np.empty(0, np.int64)] for _ in range(5))
+    for level, level_parts in enumerate(levels, start=1):
+        blocks, spans = level_parts.blocks, level_parts.parts.portals.astype(np.int64)
+        if not len(blocks):
+            continue
+        rows = overlay.rows[overlay.members[_ranges(spans[:, 0], spans[:, 1] - spans[:, 0])]] + level - 1
+        portals = spans[:, 1] - spans[:, 0]
+        part = np.repeat(np.arange(len(blocks)), portals)
+        sizes = (overlay.row_last[rows] - overlay.row_first[rows]).astype(np.int64)
+        begins = np.cumsum(portals) - portals
+        first = overlay.row_first[rows[begins]].astype(np.int64)  # the arcs of a part lie row behind row
+        there = first >= 0
+        count = np.where(there, np.bincount(part, sizes, len(blocks)).astype(np.int64), 0)
+        room = np.minimum(np.maximum(blocks[:, 1], count), count + count // 4) * there
+        step_room = blocks[:, 3] * there
+        place, step_place = arc + np.cumsum(room) - room, step + np.cumsum(step_room) - step_room
+        sources.append(_ranges(first, count))
+        places.append(_ranges(place, count))
+        step_sources.append(_ranges(blocks[:, 2], step_room))
+        step_places.append(_ranges(step_place, step_room))
+        ways.append(np.repeat(step_place - blocks[:, 2], count))
+        shift = np.where(there, place - first, 0).astype(np.int32)[part]
+        overlay.row_first[rows] += shift
+        overlay.row_last[rows] += shift
+        blocks[:] = np.column_stack([place, room, step_place, step_room])
+        arc, step = arc + int(room.sum()), step + int(step_room.sum())
+    old, new = np.concatenate(sources), np.concatenate(places)
+    size, step_size = arc + arcs + (arc - edges) // _SPARE, step + steps + step // _SPARE
+    targets, costs = np.zeros(size, np.int32), np.full(size, np.inf, np.float32)
+    subs, all_steps = np.full(size - edges, -1, np.int32), np.zeros(step_size, np.uint16)
+    targets[:edges], costs[:edges] = overlay.targets[:edges], overlay.costs[:edges]
+    targets[new], costs[new] = overlay.targets[old], overlay.costs[old]
+    inner = overlay.subs[old - edges]
+    subs[new - edges] = np.where(inner >= 0, inner + np.concatenate(ways), -1)
+    all_steps[np.concatenate(step_places)] = overlay.steps[np.concatenate(step_sources)]
+    used[:] = arc, step
+    return overlay._replace(targets=targets, costs=costs, subs=subs, steps=all_steps)
+
+
+def _ranges(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of ranges one after the other."""
+    ends = np.cumsum(sizes)
+    return np.asarray(np.repeat(first - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0))
 
 
 def with_room(overlay: _level_kernels.Overlay, arcs: int, steps: int) -> _level_kernels.Overlay:

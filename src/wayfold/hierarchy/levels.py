@@ -349,7 +349,10 @@ class Levels:
             while _customise_kernels.replace(
                 self.overlay, level, parts, batch, blocks, self._used, changed[begin:end], done
             ):
-                self.overlay = batches.with_room(self.overlay, 2 * int(batch.ends[-1, 1]), 2 * int(batch.ends[-1, 2]))
+                level_parts.blocks[numbers[begin:end]] = blocks
+                more = 2 * int(batch.ends[-1, 1]), 2 * int(batch.ends[-1, 2])
+                self.overlay = batches.compacted(self.overlay, self._parts, self._used, *more)
+                blocks = level_parts.blocks[numbers[begin:end]]
             level_parts.blocks[numbers[begin:end]] = blocks
             begin = end
         return changed
