@@ -12,7 +12,6 @@ from shapely import MultiPolygon, Polygon
 
 from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry.frame import LARGEST
 
 Floats = NDArray[np.float64]
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wayfold import _threads
 from wayfold.graph.workspace import Workspaces

@@ -371,11 +371,10 @@ class SubregionGraph(Savable):
     @reads
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
-        graph = self._attached().graph
+        graph = self._current().graph
         start, goal = graph._node(start, "start"), graph._node(goal, "goal")
         if self._at_once(start, goal) is not None:
             return np.empty(0, np.int64)
-        graph = self._current().graph
         with self._corridor(start, goal, MARGIN) as space:
             return searcher.settled_nodes(space, graph._workspaces, start, goal, WEIGHT * graph._scale)
 
