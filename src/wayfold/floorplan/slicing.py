@@ -132,7 +132,7 @@ class Building:
     def __init__(
         self, floors: Sequence[FloorPlan], transitions: Sequence[Transition] = (), *, slack: float = 0.0
     ) -> None:
-        if not floors:
+        if not len(floors):
             raise ParameterError("a building has at least one floor")
         for floor in floors:
             _check.instance(floor, "each of floors", FloorPlan)

@@ -114,7 +114,7 @@ class Mesh:
         """One mesh with the triangles of all of them; material numbers are renumbered by name where names are given."""
         for mesh in meshes:
             _check.instance(mesh, "each of meshes", Mesh)
-        if not meshes:
+        if not len(meshes):
             raise GeometryError("there is no mesh to concatenate")
         starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
         vertices = np.concatenate([mesh.vertices for mesh in meshes])
