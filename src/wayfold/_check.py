@@ -347,9 +347,9 @@ _BY_ANNOTATION: dict[str, _Check] = {
     "Progress": callback,
 }
 _CALLBACK = re.compile(r"Callable\[.*\]|Price|Search")
-_MAPPING = re.compile(r"(Mapping|dict)\[.*\]")
+_MAPPING = re.compile(r"(Mapping|dict)\[[^|]*\]")
 _SEVERAL = re.compile(r"Iterable\[(?!ArrayLike).*\]")
-_SEQUENCE = re.compile(r"(Sequence|list)\[(?!int\]|float\]).*\]|(list|tuple)\[.*\] \| (list|tuple)\[.*\]")
+_SEQUENCE = re.compile(r"(Sequence|list)\[(?!int\]|float\])[^|]*\]|(list|tuple)\[.*\] \| (list|tuple)\[.*\]")
 _CLASS = re.compile(r"(?:_?\w+\.)?([A-Z]\w+)")
 _LITERAL = re.compile(r"Literal\[([^\]]*)\]")
 # Names in annotations that are no class of this package: arrays and numbers, which each callable checks itself.
