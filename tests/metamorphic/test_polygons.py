@@ -120,6 +120,14 @@ def test_a_mesh_of_polygons_answers_alike_wherever_it_lies_and_however_it_is_cut
     judge(world, variants, counted)
 
 
+@pytest.mark.parametrize(("name", "seed"), [("a spiral", 18), ("two floors and a ramp", 6)])
+def test_a_start_in_a_sliver_is_not_moved_out_of_its_place(name, seed, counted):
+    world, placement = WORLDS[name], drawn_placement(seed)
+    near = changes.near_duplicates(world, seed, least_gap(world, placement))
+    variants = [(changes.near_duplicates(world, seed), 1.0), (place(near, placement), placement.scale)]
+    judge(world, variants, counted)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", WORLDS)
 def test_many_changed_meshes_of_polygons_answer_alike(name, counted):

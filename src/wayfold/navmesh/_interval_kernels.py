@@ -38,6 +38,7 @@ POOL_FULL = 5  # the caller gives the search a larger pool and asks again
 
 _SAME = 1e-11  # `SAME_LENGTH` of the package
 _HAIR = 2.0**-50  # of the way to the middle of a piece, at first
+_MOST_MOVED = 64.0  # times the rounding of points
 _NONE, _PLAIN = np.int64(-1), np.int64(0)
 # How a vertex is turned at: to the left, to the right, or all of the piece is seen.
 _LEFT, _RIGHT, _AROUND = np.int64(0), np.int64(1), np.int64(2)
@@ -207,10 +208,11 @@ def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x,
 
 
 @helper
-def _into(plane, polygon, x, y):
+def _into(plane, polygon, x, y, near):
     """A point that is in a piece but for rounding, moved a hair so that it is, exactly.
 
-    From behind a straight wall the next vertex on that wall hides the one after it, where a path may have to turn.
+    From behind a straight wall the next vertex on that wall hides the one after it, where a path may have to turn. In
+    a sliver it would have to move too far and stays where it is.
     """
     first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
     middle_x, middle_y = 0.0, 0.0
@@ -218,8 +220,9 @@ def _into(plane, polygon, x, y):
         corner = plane.corners[edge]
         middle_x += plane.vertices[corner, 0] / (last - first)
         middle_y += plane.vertices[corner, 1] / (last - first)
+    far = length(middle_x - x, middle_y - y)
     part, to_x, to_y = _HAIR, x, y
-    while part < 1.0:
+    while part < 1.0 and part * far <= 4.0 * _MOST_MOVED * near:
         inside = True
         a = plane.corners[last - 1]
         for edge in range(first, last):
@@ -238,12 +241,12 @@ def _into(plane, polygon, x, y):
 
 
 @inline
-def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root, x, y, total):
+def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root, x, y, total, near):
     """Search nodes for what a point of a piece sees that is no corner to turn at: the start, a link's end.
 
     A point on a border is in several pieces, `places`: they are all begun with, so none leads to another one.
     """
-    x, y = _into(plane, polygon, x, y)
+    x, y = _into(plane, polygon, x, y, near)
     if _is_goal(goals, polygon):
         if used == pool.parent.size:
             return -1
@@ -259,7 +262,7 @@ def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root
 
 
 @inline
-def _expand(plane, pool, used, goals, roots, clock, node):
+def _expand(plane, pool, used, goals, roots, clock, node, near):
     """Add the successors of a search node to the pool; returns the pool's new use, -1 when it is full."""
     where, flags = pool.where[node], np.int64(pool.flags[node])
     lx, ly, rx, ry, x, y, total = where[0], where[1], where[2], where[3], where[4], where[5], where[6]
@@ -267,7 +270,7 @@ def _expand(plane, pool, used, goals, roots, clock, node):
     left, right, root = np.int64(pool.ends[node, 0]), np.int64(pool.ends[node, 1]), np.int64(pool.root[node])
     polygon, entry = np.int64(pool.polygon[node]), np.int64(pool.edge[node])
     if entry < 0:  # after a link: the root is a point of the piece
-        return _begin(plane, pool, used, goals, roots, clock, node, goals[:0], polygon, root, x, y, total)
+        return _begin(plane, pool, used, goals, roots, clock, node, goals[:0], polygon, root, x, y, total, near)
     first, last = plane.offsets[polygon], plane.offsets[polygon + 1]
     edge = entry + 1 if entry + 1 < last else first
     if flags & OPEN:
@@ -389,11 +392,11 @@ def _take_links(links, vertices, pool, used, roots, clock, node, polygon, x, y, 
 
 
 @kernel
-def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_x, goal_y, scale, budget):
+def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_x, goal_y, near, scale, budget):
     """Shortest path between two points; `scale` makes the straight distance a lower bound (links: below 1).
 
     `starts` and `goals`, int32, are the open pieces that the points are in: several where a point is on a border.
-    `links` are those of pieces.
+    `links` are those of pieces. `near` is the rounding of points.
 
     Returns (status, last search node or -1, cost, expanded search nodes). With POOL_FULL nothing is lost but time: the
     caller asks again with a larger pool.
@@ -405,7 +408,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
     used = np.int64(0)
     for place in starts:
         start = np.int64(place)
-        used = _begin(plane, pool, used, goals, roots, clock, _NONE, starts, start, _NONE, x, y, 0.0)
+        used = _begin(plane, pool, used, goals, roots, clock, _NONE, starts, start, _NONE, x, y, 0.0, near)
         if used >= 0 and linked:
             used = _take_links(links, vertices, pool, used, roots, clock, _NONE, start, x, y, 0.0)
         if used < 0:
@@ -449,7 +452,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
                 break
             expanded += 1
             fresh = used
-            used = _expand(plane, pool, used, goals, roots, clock, node)
+            used = _expand(plane, pool, used, goals, roots, clock, node, near)
             if used >= 0 and linked:
                 polygon = np.int64(pool.polygon[node])
                 used = _take_links(links, vertices, pool, used, roots, clock, node, polygon, 0.0, 0.0, total)

@@ -390,10 +390,37 @@ def find_walls(
                 for side in range(4):
                     if step == 8 and space.links[q, side] >= 0:
                         continue
-                    if used == len(segments):
-                        more = np.empty((2 * used, 4))
-                        more[:used] = segments
+                    if used + parts >= len(segments):
+                        more = np.empty((2 * (used + parts), 4))
+                        more[:used] = segments[:used]
                         segments = more
+                    if step == 8 and parts > 0:
+                        to_x, to_y = x + _AROUND_X[2 * side], y + _AROUND_Y[2 * side]
+                        beyond = to_y * width + to_x if 0 <= to_x < width and 0 <= to_y < depth else -1
+                        wall = _find(head, after, floors, beyond, space.floor[q]) if beyond >= 0 else np.int32(-1)
+                        if wall >= 0 and offsets[wall + 1] > offsets[wall]:
+                            # Walls close that column, and maybe only a part of it: ground goes on up to them.
+                            low[0], low[1] = left + (to_x - _HAIR) * frame.cell, down + (to_y - _HAIR) * frame.cell
+                            high[0] = left + (to_x + 1 + _HAIR) * frame.cell
+                            high[1] = down + (to_y + 1 + _HAIR) * frame.cell
+                            bucket = (to_y // _BUCKET) * across + to_x // _BUCKET
+                            within = level_lists[level_starts[bucket] : level_starts[bucket + 1]]
+                            _uncover(
+                                vertices, triangles, level, within, level_boxes, low, high, body, climb, frame, parts,
+                                bare, few,
+                            )  # fmt: skip
+                            for at in range(parts):
+                                # Cells of that column along the common side.
+                                beside = at * parts if side == 2 else at * parts + parts - 1
+                                below = at if side == 3 else at + parts * (parts - 1)
+                                cell = below if side & 1 else beside
+                                if bare[cell]:
+                                    along = (at + 0.5) / parts
+                                    segments[used, 0] = x + along if side & 1 else x + (side == 2)
+                                    segments[used, 1] = y + (side == 3) if side & 1 else y + along
+                                    segments[used, 2], segments[used, 3] = segments[used, 0], segments[used, 1]
+                                    used += 1
+                            continue
                     segments[used, 0], segments[used, 1] = x + (side >= 2), y + (side == 0 or side == 3)
                     segments[used, 2], segments[used, 3] = x + (side == 1 or side == 2), y + (side >= 2)
                     used += 1

@@ -197,8 +197,9 @@ def shortest(
     while True:
         pool, heap, roots = borrowed
         status, end, cost, expanded = _interval_kernels.search_intervals(
-            plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1], scale, budget
-        )
+            plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1], state.layout.near,
+            scale, budget,
+        )  # fmt: skip
         if status != _interval_kernels.POOL_FULL:
             break
         borrowed = state.scratch.larger(borrowed)
