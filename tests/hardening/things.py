@@ -145,6 +145,10 @@ def terrain():
     return Terrain(regions)
 
 
+def painted_terrain():
+    return terrain().painted([(shapely.Polygon([(1, 6), (4, 7), (2, 9)]), 3.0), (shapely.box(6, 1, 8, 2.5), np.inf)])
+
+
 def decomposition():
     plan = FloorPlan(shapely.box(0, 0, 12, 9), [shapely.box(3, 0, 4, 6), shapely.Polygon([(7, 4), (10, 5), (8, 8)])])
     cut = plan.decompose()
@@ -336,6 +340,7 @@ SAVED = {
     "voxels": Kind(voxels, ask_waypoints, edit_waypoints),
     "subregions": Kind(subregions, ask_subregions, edit_subregions, attach=edited_waypoints),
     "terrain": Kind(terrain, ask_terrain, edit_terrain),
+    "painted terrain": Kind(painted_terrain, ask_terrain, edit_terrain),
     "decomposition": Kind(decomposition, ask_decomposition, edit_decomposition),
     "building": Kind(building, ask_decomposition, edit_decomposition),
 }
