@@ -65,6 +65,18 @@ def test_a_door_is_passed_exactly_when_the_agent_fits(angle, shift, radii, thick
         assert min(inside.distance(shapely.box(*jamb)) for jamb in jambs) > 0.98 * radius
 
 
+@settings(max_examples=12, deadline=None)
+@given(angles, shifts, st.sampled_from([3.0, 3.2]), st.sampled_from([0.02, 0.3, 3.0]), st.sampled_from([0, 16, 33]))
+def test_with_columns_as_wide_as_the_radius_doors_of_three_radii_are_passed(angle, shift, radii, thick, tile):
+    agent = Agent(radius=0.4)
+    size = thick / 2 + 8 * agent.radius
+    mesh, place = placed(door(radii * agent.radius, thick, size), angle, shift)
+    options = {**navmesh_settings(mesh, agent, {}), "cell_size": agent.radius, "tile_size": tile}
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options)
+    start, goal = place([(-size + 1.2, 0.6, 0), (size - 1.2, -0.6, 0)])
+    assert navmesh.path(start, goal).found
+
+
 @settings(max_examples=25, deadline=None)
 @given(angles, shifts, st.sampled_from([2.25, 2.6]), st.booleans(), st.sampled_from([None, 24]))
 def test_corridors_with_a_bend_are_passed(angle, shift, radii, usual, tile):

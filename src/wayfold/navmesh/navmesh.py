@@ -95,7 +95,7 @@ class NavMesh(Places, Savable):
         cell_size : float, metres, > 0, optional
             Side of a voxel column. 0.7 of the agent's radius by default, at most 0.3: up to there the agent gets
             through every opening between walls that is 2.25 radii wide (see Notes). Larger cells build faster and
-            close narrow openings.
+            close narrow openings: those below 3 radii with cells as wide as the radius.
         cell_height : float, metres, > 0
             Height of a voxel.
         tile_size : int, columns, 8 to 4096, or 0, optional
@@ -133,8 +133,9 @@ class NavMesh(Places, Savable):
 
         Where rounding up the radius closes an opening, the walls themselves are looked at: an opening between walls is
         passed when it is 2.25 radii wide, at any angle and however thick the walls are; one of less than 2 radii never;
-        in between it depends on how it lies. What is closed by zones, steep ground and low ceilings counts by cells.
-        With cells of more than three quarters of the radius openings must be about two cells wider.
+        in between it depends on how it lies. Beside closed zones it is the same; steep ground and low ceilings count by
+        cells. With cells of more than three quarters of the radius, up to the radius, openings must be 3 radii wide;
+        with still larger ones about two cells wider than the agent. Dead ends that are narrow and short stay closed.
         """
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):

@@ -135,7 +135,8 @@ class AgentVoxels:
         """The agent in the voxels of a build."""
         breadth = agent.radius / settings.cell_size
         radius = math.ceil(breadth - _SLACK)
-        # In larger columns openings are lost before anyone can look at them.
+        # In larger columns openings are lost before anyone can look at them; those oblique to the columns are so from
+        # three quarters of the radius on, unless they are 3 radii wide.
         lanes = breadth >= _LEAST_BREADTH
         parts = math.ceil(_LANE_CELLS / breadth - _SLACK) if lanes else 0
         # A wall is nearer to the middle of a column than to a point in it by half a diagonal at most, and a blocked
