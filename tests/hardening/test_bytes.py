@@ -79,13 +79,13 @@ def test_what_was_loaded_answers_as_what_was_saved(tmp_path, name):
 
 
 def told(job):
-    """An answer as something that can be compared."""
+    """An answer as something that can be compared; rounded, as a terrain is grown for discs from before it was painted."""
     try:
         answer = job()
     except wayfold.errors.WayfoldError as error:
         return str(error)
     if hasattr(answer, "points"):
-        return np.array(answer.cost).tolist(), answer.points.tolist()
+        return np.round(answer.cost, 9).tolist(), np.round(answer.points, 9).tolist()
     if isinstance(answer, list):
         return [told(lambda one=one: one) for one in answer]
     return np.asarray(answer).tolist() if isinstance(answer, (int, float, np.ndarray, np.generic)) else type(answer)
