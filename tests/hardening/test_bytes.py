@@ -79,13 +79,19 @@ def test_what_was_loaded_answers_as_what_was_saved(tmp_path, name):
 
 
 def told(job):
-    """An answer as something that can be compared; rounded, as a terrain is grown for discs from before it was painted."""
+    """An answer as something that can be compared; of a path its cost, where it leads and how far.
+
+    A terrain is grown for discs from before it was painted: a path has the same course there, but other corners on it.
+    """
     try:
         answer = job()
     except wayfold.errors.WayfoldError as error:
         return str(error)
     if hasattr(answer, "points"):
-        return np.round(answer.cost, 9).tolist(), np.round(answer.points, 9).tolist()
+        steps = np.linalg.norm(np.diff(answer.points, axis=0), axis=1).sum()
+        return np.round([*np.ravel(answer.cost), steps], 9).tolist(), answer.points[
+            [0, -1][: len(answer.points)]
+        ].tolist()
     if isinstance(answer, list):
         return [told(lambda one=one: one) for one in answer]
     return np.asarray(answer).tolist() if isinstance(answer, (int, float, np.ndarray, np.generic)) else type(answer)
