@@ -41,9 +41,11 @@ def built(mesh, agent, usual, tile):
     st.sampled_from([0.02, 0.1, 0.3, 1.0, 3.0]),
     st.sampled_from([0.15, 0.4, 0.7]),
     st.booleans(),
-    st.sampled_from([None, 16, 33]),
+    st.sampled_from([None, 8, 11, 16, 33]),
 )
 @example(0.0, (0.0, 0.0, 0.0), 2.25, 0.2, 0.4, True, None)
+@example(0.0, (0.3, -0.2, 0.0), 2.5, 3.0, 0.4, True, 11)  # tiles shorter than the corridor
+@example(math.pi / 4, (0.3, -0.2, 0.0), 3.0, 3.0, 0.15, True, 8)
 @example(math.pi / 4, (0.0, 0.0, 0.0), 2.25, 0.02, 0.4, False, 16)
 def test_a_door_is_passed_exactly_when_the_agent_fits(angle, shift, radii, thick, radius, usual, tile):
     agent = Agent(radius=radius)
