@@ -83,6 +83,41 @@ def test_openings_below_two_radii_stay_shut(seed):
 
 
 @seeds(3)
+def test_planners_with_a_hierarchy_get_waypoints_around_blocks_too(seed):
+    rng = np.random.default_rng(seed)
+    (mesh, start, goal), block = blocked_tunnel(rng, FITS)
+    world = World.from_mesh(mesh, cache=False)
+    planner, plain = world.planner(BIRD, accelerator="hierarchy"), world.planner(BIRD, accelerator="none")
+    before = planner.path(start, goal).cost
+    zone = type(block)(block.outline + 0.5, block.low - 9, block.high + 9)
+
+    def agree():
+        if not world.costs:
+            assert found(world, planner, start, goal, world.blocks)
+        for exact in (False, True):
+            cost = planner.path(start, goal, exact=exact).cost
+            assert cost == pytest.approx(plain.path(start, goal, exact=exact).cost, rel=1e-5)
+
+    world.block(block)
+    assert "refresh()" in planner.explain()
+    agree()
+    for one in (planner, plain):
+        one.refresh()
+    assert "refresh()" not in planner.explain()
+    agree()
+    world.set_cost(zone, 3.0)
+    agree()
+    world.unblock(block)
+    agree()
+    for one in (planner, plain):
+        one.refresh()
+    agree()
+    world.set_cost(zone, 1.0)
+    agree()
+    assert planner.path(start, goal).cost == pytest.approx(before)
+
+
+@seeds(3)
 def test_waypoints_around_blocks_do_not_depend_on_the_order_of_edits(seed):
     rng = np.random.default_rng(seed)
     (mesh, start, goal), first = blocked_tunnel(rng, FITS)

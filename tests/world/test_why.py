@@ -170,9 +170,11 @@ def test_voxels_name_islands():
     blocked = np.zeros((24, 16, 12), np.bool_)
     blocked[11:13] = True
     level = Map3D(np.array(blocked.shape, np.int32), np.argwhere(blocked).astype(np.int32))
-    path = World.from_map(level, cache=False).planner(region_size=6).path((2, 2, 2), (20, 3, 2))
+    planner = World.from_map(level, cache=False).planner(region_size=6)
+    path = planner.path((2, 2, 2), (20, 3, 2))
     assert path.status is Status.UNREACHABLE
     assert re.search(r"start is on island \d \(\d+ waypoints\), goal on island \d \(\d+ waypoints\)", path.why)
+    assert planner.field((20, 3, 2)).path((2, 2, 2)).why == path.why
 
 
 @pytest.mark.parametrize("agent", [SPIDER, BIRD], ids=["spider", "bird"])
@@ -186,6 +188,18 @@ def test_climbers_and_flyers_name_islands(agent):
     assert path.status is Status.UNREACHABLE
     assert re.search(r"start is on island \d \(\d+ waypoints\), goal on island \d \(\d+ waypoints\)", path.why)
     assert "islands      " in planner.explain()
+    field = planner.field((7.5, 1.5, height))
+    assert field.path((1.5, 1.5, height)).why == path.why
+    assert field.paths([(1.5, 1.5, height)])[0].why == path.why
+
+
+def test_a_field_of_waypoints_tells_reasons_of_its_own_world_only():
+    shells = [Box((x, 0, 0), (x + 3, 3, 3)).mesh() for x in (0, 6)]
+    mesh = Mesh.concatenate([Mesh(shell.vertices, shell.triangles[:, ::-1]) for shell in shells])
+    world = world_of(mesh)
+    field = world.planner(BIRD).field((7.5, 1.5, 1.5))
+    world.block(Box((6.2, 0.2, 0.2), (6.6, 0.6, 0.6)))
+    assert "the world has changed since" in field.path((1.5, 1.5, 1.5)).why
 
 
 def test_cells_name_islands_of_the_world_as_it_was():

@@ -125,7 +125,7 @@ def on_planes(
     places, plane = np.column_stack([centres, radii])[fits], plane[fits]
     for other in range(3):
         if other != axis:
-            places, rows = _off_planes(places, other, planes[other], _ASIDE * surroundings.body.radius)
+            places, rows = _off_planes(places, other, planes[other], surroundings.body.radius)
             plane = plane[rows]
     return places, plane
 
@@ -137,22 +137,26 @@ def _nearest(levels: Points, where: Points) -> NDArray[np.int64]:
     return np.where(np.abs(where - levels[lower]) <= np.abs(where - levels[upper]), lower, upper)
 
 
-def _off_planes(places: Points, axis: int, levels: Points, aside: float) -> tuple[Points, NDArray[np.int64]]:
-    """Places on both sides of the planes that they were on, and the row that each comes from.
+def _off_planes(places: Points, axis: int, levels: Points, body: float) -> tuple[Points, NDArray[np.int64]]:
+    """Places, also on the other side of planes that they have room to cross, and the row that each comes from.
 
-    A waypoint belongs to two regions: where several planes meet none can be.
+    A waypoint belongs to two regions: where several planes meet none can be, and whoever passes there by a narrow way
+    crosses one after the other.
     """
     rows = np.arange(len(places))
     if not len(levels) or not len(places):
         return places, rows
+    aside = _ASIDE * body
     level = levels[_nearest(levels, places[:, axis])]
-    close = np.flatnonzero(np.abs(places[:, axis] - level) < aside)
-    lower, upper = places[close], places[close]
-    lower[:, axis], upper[:, axis] = level[close] - aside, level[close] + aside
-    rest = np.setdiff1d(rows, close)
-    rows = np.concatenate([rest, close, close])
+    off = places[:, axis] - level
+    close = np.flatnonzero(np.abs(off) < np.maximum(aside, places[:, 3] - body))
+    moved, there = places.copy(), places[close]
+    on = np.abs(off) < aside
+    moved[on, axis] = level[on] + aside
+    there[:, axis] = level[close] - np.where(on[close] | (off[close] > 0), aside, -aside)
+    rows = np.concatenate([rows, close])
     order = np.argsort(rows, kind="stable")
-    return np.concatenate([places[rest], lower, upper])[order], rows[order]
+    return np.concatenate([moved, there])[order], rows[order]
 
 
 def _thinned(narrow: Narrow, body: float) -> Narrow:

@@ -16,6 +16,7 @@ from wayfold.geometry import Mesh
 from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.geometry.bvh import new_stack
 from wayfold.waypoints import _build, _place_kernels
+from wayfold.waypoints._corners import crease_places, ridge_places, ridges_of
 from wayfold.waypoints._narrow import Narrow, beside_edges, narrow_places, on_planes, spread
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import WaypointGraph
@@ -237,10 +238,23 @@ class _Resampling:
         away, _ = self.around.index.rays(foot, (0.0, 0.0, -1.0), body.lift + body.climb + body.offset, workers=1)
         foot = foot[np.isfinite(away)]
         foot[:, 2] += body.lift - away[np.isfinite(away)]
-        places = np.concatenate([stand, foot, cling])
-        gap, _, _ = self.around.blocks.nearest(places, far, workers=1)
-        places = places[np.isfinite(gap) & (gap >= body.radius)]
-        return np.column_stack([places, np.full(len(places), _GAP * max(body.radius, 0.5 * body.step))])
+        apart = _GAP * max(body.radius, 0.5 * body.step)
+        places = np.insert(np.concatenate([stand, foot, cling]), 3, apart, axis=1)
+        if self.motions & Motion.ADHESIVE:
+            places = np.concatenate([self._around_edges(near, grown, apart), places])
+        gap, _, _ = self.around.blocks.nearest(np.ascontiguousarray(places[:, :3]), far, workers=1)
+        return places[np.isfinite(gap) & (gap >= body.radius)]
+
+    def _around_edges(self, near: Mesh, box: tuple[Points, Points], apart: float) -> Points:
+        """Places where a climber gets over rims, around corners and from one wall to the next."""
+        body = self.around.body
+        ridges = ridges_of(near, body.cosine)
+        around, rims = ridge_places(near, ridges, body.offset, body.lift, body.cosine, apart)
+        creases = crease_places(near, body.offset, body.cosine, apart)
+        places = np.concatenate([rims[:, :3], rims[:, 3:], around, creases])
+        inside = ((places >= box[0]) & (places <= box[1])).all(axis=1)
+        # One above a rim and one beside it are close together.
+        return np.insert(places[inside], 3, 0.5 * body.offset, axis=1)
 
     def _edge_places(self, block: Mesh) -> Points:
         """Places beside the edges of a block, where a flyer turns."""

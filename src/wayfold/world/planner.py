@@ -142,9 +142,10 @@ class Planner(ABC):
         """Which of them a start and a goal are in; -1 for none."""
         return -1, -1
 
-    def _reason(self, start: Any, goal: Any) -> Callable[[], str]:
-        """Tells why there is no way, as long as the world stays as it is."""
-        ends, edits = (np.array(start, float), np.array(goal, float)), self.edits
+    def _reason(self, start: Any, goal: Any, edits: int | None = None) -> Callable[[], str]:
+        """Tells why there is no way, as long as the world stays as it is, or was after so many edits."""
+        ends = np.array(start, float), np.array(goal, float)
+        edits = self.edits if edits is None else edits
 
         def tell() -> str:
             with self._reading():
@@ -164,12 +165,12 @@ class Planner(ABC):
         one, two = (f"island {number[at] + 1} ({_sized(sizes[at], unit)})" for at in (a, b))
         return f"start is on {one}, goal on {two}; no way for this agent joins them"
 
-    def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any) -> Sequence[Path]:
+    def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any, edits: int | None = None) -> Sequence[Path]:
         """The same paths, of which those without a way can tell why."""
         if not isinstance(paths, Paths):
             for at, path in enumerate(paths):
                 if path.status is Status.UNREACHABLE and not path._why:
-                    path._why = self._reason(starts[at], goals[at])
+                    path._why = self._reason(starts[at], goals[at], edits)
         return paths
 
     def refresh(self) -> None:

@@ -26,7 +26,7 @@ from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.pricing import Prices
 from wayfold.world.shapes import Shape
-from wayfold.world.walking import settled
+from wayfold.world.walking import accelerate, settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
 _NO_KINDS = np.empty(0, np.uint8)
@@ -82,6 +82,8 @@ class RoamingPlanner(Planner):
         self._priced: Graph | None = None
         self._prices: Prices | None = None
         self._added: dict[tuple[int, int], NDArray[np.int32]] = {}
+        self._spliced = 0  # times that waypoints were added or taken away
+        self._covered = 0  # as many when a hierarchy was built
         self._meshes: dict[Shape, Mesh] = {}
 
     @property
@@ -109,7 +111,7 @@ class RoamingPlanner(Planner):
 
     def _search(self, start: Any, goal: Any, *, plain: bool) -> Path:
         graph, motions = self._graph, self.agent.motions
-        fast = None if self._priced is not None and isinstance(self._fast, SubregionGraph) else self._fast
+        fast = self._accelerated
 
         def search(a: int, b: int) -> Path:
             labels = self._waypoints.graph.components(motions)
@@ -119,6 +121,13 @@ class RoamingPlanner(Planner):
             return found
 
         return self._waypoints.between(start, goal, motions, search, price=price_of(self._zones))
+
+    @property
+    def _accelerated(self) -> Any:
+        """The accelerator, where it knows all that there is now."""
+        if isinstance(self._fast, SubregionGraph):
+            return None if self._priced is not None else self._fast
+        return self._fast if self._covered == self._spliced or not (self._covered or self._added) else None
 
     @property
     def _graph(self) -> Graph:
@@ -171,7 +180,7 @@ class RoamingPlanner(Planner):
         motions = self.agent.motions
         first, last = self._waypoints.place(start, motions, "start"), self._waypoints.place(goal, motions, "goal")
         a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
-        nodes = settled(self._graph, self._fast, a, b, int(self.agent.motions))
+        nodes = settled(self._graph, self._accelerated, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
     def _field(self, goal: Any) -> Field:
@@ -189,6 +198,8 @@ class RoamingPlanner(Planner):
     def _remark(self) -> str:
         if self._priced is not None and isinstance(self._fast, SubregionGraph):
             return "left out while the world has zones with costs, of which subregions know nothing"
+        if self._fast is not None and self._accelerated is None:
+            return "left out since edits have added or removed waypoints around blocks; refresh() builds it again"
         small = isinstance(self._fast, SubregionGraph) and self._waypoints.num_waypoints < _FEW
         return "a graph this small is searched about as fast without them" if small else ""
 
@@ -220,7 +231,7 @@ class RoamingPlanner(Planner):
             back, kinds = lost_edges[~still], lost_kinds[~still]
             lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
         added = None
-        if now is not surroundings and not isinstance(self._fast, Hierarchy):
+        if now is not surroundings:
             added = resample(waypoints, now, meshes, shape.bounds, self._added, int(self.agent.motions))
         prices: Any = None
         if after.costs and self._prices is None:
@@ -260,6 +271,7 @@ class RoamingPlanner(Planner):
 
     def _splice(self, added: Splice) -> None:
         """Exchange the waypoints that blocks have added."""
+        self._spliced += bool(len(added.dead) or len(added.gone) or len(added.points) or len(added.edges))
         if len(added.dead) or len(added.gone):
             self._repair(self._waypoints.update(remove=added.gone, remove_waypoints=added.dead))
             self._added = {key: nodes for key, nodes in self._added.items() if not np.isin(nodes, added.dead).any()}
@@ -275,7 +287,7 @@ class RoamingPlanner(Planner):
         """Number the waypoints anew, without those that edits have removed, and the added ones by place."""
         with self._lock.writing():
             waypoints = self._waypoints
-            if waypoints.num_waypoints == waypoints.built or isinstance(self._fast, Hierarchy):
+            if waypoints.num_waypoints == waypoints.built:
                 return
             keys = sorted(self._added)
             kept = [np.arange(waypoints.built, dtype=np.int32), *(self._added[key] for key in keys)]
@@ -287,9 +299,29 @@ class RoamingPlanner(Planner):
             }
             if isinstance(self._fast, SubregionGraph):
                 self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
+            elif self._fast is not None:
+                self._fast, self._covered = self._new_hierarchy(), self._spliced
             if self._zones.costs:
                 self._prices = Prices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
+
+    def _new_hierarchy(self) -> Hierarchy:
+        """A hierarchy over all waypoints, and over edges that blocks have taken, which come back when they go."""
+        graph, (lost, kinds) = self._waypoints.graph, self._lost
+        sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+        assert graph.motions is not None
+        used = (sources < graph.targets) & (graph.motions > 0)
+        pairs = np.concatenate([np.column_stack([sources[used], graph.targets[used]]), lost]).astype(np.int32)
+        motions = np.concatenate([graph.motions[used], kinds])
+        hierarchy: Hierarchy = accelerate(
+            Graph.from_edges(graph.points, pairs, motions=motions), "hierarchy", int(self.agent.motions)
+        )
+        dear = pairs[: len(pairs) - len(lost)] if self._zones.costs else pairs[:0]
+        a, b = graph.points[dear[:, 0]], graph.points[dear[:, 1]]
+        costs = np.linalg.norm(b - a, axis=1) * edges.rates(self._zones.costs, a, b)
+        if len(dear) or len(lost):
+            hierarchy.update(np.concatenate([dear, lost]), np.concatenate([costs, np.full(len(lost), np.inf)]))
+        return hierarchy
 
     def _repair(self, edit: Edit) -> None:
         if isinstance(self._fast, SubregionGraph):
@@ -302,6 +334,8 @@ class RoamingPlanner(Planner):
         if before.costs != prepared.zones.costs:
             touched += [edges.near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
         pairs = np.unique(np.concatenate(touched), axis=0)
+        if self._covered != self._spliced:
+            pairs = pairs[(pairs < self._waypoints.built).all(axis=1)]  # it knows no others
         points = self._waypoints.points.astype(np.float64)
         a, b = points[pairs[:, 0]], points[pairs[:, 1]]
         costs = np.linalg.norm(b - a, axis=1) * edges.rates(prepared.zones.costs, a, b)
@@ -320,6 +354,7 @@ class RoamingField(Field):
         motions = planner.agent.motions
         # Edits replace what this holds or change it in place; only rows of edges change, which it does not look at.
         self._waypoints = planner._waypoints.frozen(motions)
+        self._planner, self._edits = planner, planner.edits
         self._motions = motions
         self._goal = goal
         self._price = price_of(planner._zones)
@@ -339,7 +374,8 @@ class RoamingField(Field):
             return self._tree.path(a)
 
         places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
-        return [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
+        paths = [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
+        return self._planner._with_reasons(paths, starts, [self.goal] * len(starts), self._edits)
 
 
 def price_of(zones: Zones) -> Price | None:
