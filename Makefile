@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 DATA ?= $(WAYFOLD_DATA)
 JOBS ?= 2
 SEEDS ?= 1
+MINUTES ?= 60
 
-.PHONY: demo test test-long test-view screenshots test-data bench results results-page docs pictures fmt clean
+.PHONY: demo test test-long soak test-view screenshots test-data bench results results-page docs pictures fmt clean
 
 # What a user needs, which is all that the demo needs; then what the checks need on top.
 $(VENV)/usable: pyproject.toml
@@ -42,6 +43,11 @@ test: $(VENV)/installed
 test-long: $(VENV)/installed
 	$(BIN)/pytest -m "long and not data" -n $(JOBS) --dist loadfile
 	$(BIN)/python tests/run_seeds.py $(SEEDS) --jobs $(JOBS)
+
+# Edits and questions on every map for MINUTES minutes, with the memory of the process sampled; fails where it grows, or
+# where a map is not at the end what it is when it is built anew.
+soak: $(VENV)/installed
+	$(BIN)/python -m tests.soak $(MINUTES)
 
 # The viewer in a headless Chromium: WAYFOLD_CHROMIUM, one on the PATH, or Playwright's own.
 test-view: $(VENV)/installed

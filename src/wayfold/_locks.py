@@ -6,12 +6,34 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from wayfold._interrupts import uninterrupted
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")
+
+
+class Portable:
+    """Objects that can be pickled and deep-copied: what belongs to this process stays behind and is made anew.
+
+    `_OWN` names it: locks, and pools of scratch memory.
+    """
+
+    _OWN: ClassVar[tuple[tuple[str, Callable[[], Any]], ...]] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = dict(self._OWN)
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__dict__.update({name: make() for name, make in self._OWN})
+
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))  # a shallow copy shares everything, its locks as well
+        other.__dict__.update(self.__dict__)
+        return other
 
 
 class ReadersWriter:
@@ -27,6 +49,9 @@ class ReadersWriter:
         self._turn = threading.RLock()  # of the thread that writes
         self._own: dict[int, Any] = {}  # a lock for each thread that has read
         self._writers: set[object] = set()  # writing or waiting
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return ReadersWriter, ()  # in another process nobody reads or writes yet
 
     def reading(self) -> AbstractContextManager[Any]:
         """Hold off writers for a ``with`` block."""

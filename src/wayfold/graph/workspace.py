@@ -6,10 +6,11 @@ from collections import deque
 
 import numpy as np
 
+from wayfold._locks import Portable
 from wayfold.graph._kernels import SearchState
 
 
-class Workspaces:
+class Workspaces(Portable):
     """A pool of search states for graphs of one size, so that any number of threads may search at once.
 
     A state takes 18 bytes a node and its heap 12 bytes an entry. The heap begins with room for an eighth of the nodes
@@ -21,6 +22,8 @@ class Workspaces:
     nodes : int, >= 0
         Number of nodes of the searched space.
     """
+
+    _OWN = (("_free", deque),)
 
     def __init__(self, nodes: int) -> None:
         self.nodes = nodes

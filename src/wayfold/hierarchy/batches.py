@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _threads
+from wayfold._locks import Portable
 from wayfold.graph.workspace import Workspaces
 from wayfold.hierarchy import _customise_kernels, _eliminate_kernels, _level_kernels
 from wayfold.hierarchy.topology import LevelParts
@@ -16,7 +17,7 @@ from wayfold.hierarchy.topology import LevelParts
 _SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
 
 
-class Maker:
+class Maker(Portable):
     """Makes the arcs of parts; keeps its scratch memory for the next time.
 
     Parameters
@@ -26,6 +27,8 @@ class Maker:
     largest : list of (int, int)
         For each level the most portals and the most members of a part.
     """
+
+    _OWN = (("_free", deque),)
 
     def __init__(self, portals: int, largest: list[tuple[int, int]]) -> None:
         self._portals = portals

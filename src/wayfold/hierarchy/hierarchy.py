@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
-from wayfold._locks import ReadersWriter, reads, writes
+from wayfold._locks import Portable, ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
@@ -36,7 +36,7 @@ _NEAR_NODES = 192
 
 
 @_check.checked
-class Hierarchy(Savable):
+class Hierarchy(Savable, Portable):
     """Levels of parts over a graph; build one with `build`.
 
     Any number of threads may ask for paths, also while another one changes costs: a query sees those before a change or
@@ -52,6 +52,8 @@ class Hierarchy(Savable):
     exact : bool
         Whether `path` gives shortest paths by default.
     """
+
+    _OWN = (("_making", threading.Lock), ("_changing", threading.Lock))
 
     def __init__(
         self, graph: Graph, merge: int | Literal["auto"], levels: int, seed: int, exact: bool, parts: Partition | None

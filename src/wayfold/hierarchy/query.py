@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _threads
+from wayfold._locks import Portable
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph.searcher import NO_NODES, was_settled
 from wayfold.hierarchy import _kernels
@@ -23,7 +24,7 @@ PHASES = ("find", "connect", "search", "subpaths", "delete")
 _CHUNK = 256
 
 
-class Queries:
+class Queries(Portable):
     """Queries over some levels, from any number of threads at once; scratch memory is kept for reuse.
 
     Parameters
@@ -32,6 +33,8 @@ class Queries:
     largest : int
         Places of the largest part that a start or goal is linked in.
     """
+
+    _OWN = (("_free", deque),)
 
     def __init__(self, levels: Levels, largest: int) -> None:
         self.levels = levels

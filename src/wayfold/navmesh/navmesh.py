@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
+from wayfold._locks import Portable
 from wayfold._schema import Parts, Savable
 from wayfold._threads import run_chunks
 from wayfold.agent import Agent
@@ -41,7 +42,7 @@ File = str | os.PathLike[str]
 
 
 @_check.checked
-class NavMesh(Places, Savable):
+class NavMesh(Places, Savable, Portable):
     """Convex polygons that a character walks on, with paths over them.
 
     Make one with `build`, `from_polygons` or `read`. Any number of threads may query it, also while another one edits
@@ -54,6 +55,8 @@ class NavMesh(Places, Savable):
     and about 60 a polygon on first use, and a corridor search borrows 24 a portal. Where costs differ an optimal path
     borrows 5 a polygon, 8 a portal and up to 6 MB for the points of portals that it searches.
     """
+
+    _OWN = (("_edit", threading.Lock),)
 
     def __init__(self, ground: Ground, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
         frame = Frame.of(ground.vertices)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import Portable
 from wayfold.graph._kernels import SearchState
 from wayfold.graph.workspace import Workspaces
 from wayfold.navmesh._interval_kernels import Heap, Pool, Roots
@@ -18,7 +19,7 @@ _MOST_IMPROVEMENTS = 1 << 30  # then they are counted from 0 again
 Borrowed = tuple[Pool, Heap, Roots]
 
 
-class Scratch:
+class Scratch(Portable):
     """Scratch for meshes up to some size, with a little to spare so that a mesh may grow.
 
     Parameters
@@ -30,6 +31,8 @@ class Scratch:
     edges : int, >= 0
         Edges of convex pieces.
     """
+
+    _OWN = (("_pools", deque),)
 
     def __init__(self, nodes: int, roots: int, edges: int) -> None:
         self.workspaces = Workspaces(nodes + nodes // 16)
@@ -91,8 +94,10 @@ class Room(NamedTuple):
     via: NDArray[np.int32]
 
 
-class Rooms:
+class Rooms(Portable):
     """A pool of scratch for one mesh."""
+
+    _OWN = (("_free", deque),)
 
     def __init__(self, polygons: int, portals: int) -> None:
         self._polygons, self._portals = polygons, portals

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import Portable
+
 
 class Mask(NamedTuple):
     """Which subregions a filtered search may enter."""
@@ -16,8 +18,10 @@ class Mask(NamedTuple):
     marked: NDArray[np.int32]
 
 
-class Masks:
+class Masks(Portable):
     """A pool of masks for `count` subregions; threads need no lock, as append and pop of a deque are atomic."""
+
+    _OWN = (("_free", deque),)
 
     def __init__(self, count: int) -> None:
         self.count = count

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import Portable
 from wayfold.terrain import _route_kernels
 from wayfold.terrain._repaint import Painted, Pieces
 from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, points_on
@@ -29,8 +30,10 @@ def is_small(painted: Painted) -> bool:
     return painted.mesh is not None and int(changed.sum()) <= _MOST * len(changed)
 
 
-class _Room:
+class _Room(Portable):
     """Steps that several graphs share: each has written its own behind those of the ones before it."""
+
+    _OWN = (("lock", Lock),)
 
     def __init__(self, capacity: int) -> None:
         self.steps = Steps(np.empty(capacity, np.int32), np.empty(capacity, np.float32), np.empty(capacity, np.int32))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import Portable
 from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
 from wayfold.graph.workspace import Workspaces
@@ -74,8 +75,10 @@ def linked_space(
     return _route_kernels.LinkedSpace(offsets[:-1], offsets[1:], targets, costs, *none, points, *query)
 
 
-class Pool:
+class Pool(Portable):
     """Scratch memory of searches in graphs of one size, which all weights of a ground share."""
+
+    _OWN = (("_goals", deque),)
 
     def __init__(self, nodes: int) -> None:
         self.workspaces = Workspaces(nodes + 2)
@@ -95,7 +98,7 @@ class Pool:
         self._goals.append(goals)
 
 
-class Ground:
+class Ground(Portable):
     """A triangulation and what can be said of it without weights.
 
     Parameters
@@ -108,6 +111,8 @@ class Ground:
     mesh : Triangulation, optional
         Of these triangles, where it is known already.
     """
+
+    _OWN = (("_lock", Lock),)
 
     def __init__(
         self, vertices: Array, triangles: Ints, frame: Frame, mesh: _kernels.Triangulation | None = None

@@ -36,6 +36,9 @@ class Prepared:
         self.last: Any = None
         """What was made last of several values together; not counted."""
 
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        return Prepared, (self.limit,)  # what is kept here is made again where it is asked for
+
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of a key, made (while others may go on) where there is none; it has `nbytes`."""
         with self._lock:

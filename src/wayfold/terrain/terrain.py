@@ -368,6 +368,8 @@ class Terrain(FromSources, Savable):
         size = _check.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
         ends, places = self._ends(goal, goal, size)
+        given = {"graph": graph, "search": search, "epsilon": epsilon, "cell": cell, "nodes": nodes, "steps": steps}
+        again = np.array(goal, np.float64), {**given, "radius": size}
         if graph == "steiner":
             fine = _check.number(epsilon, "epsilon", low=0.0, open_low=True)
             kind = search or ("cones" if size == 0 else "astar")
@@ -377,11 +379,11 @@ class Terrain(FromSources, Savable):
                 pair = np.stack([start, ends[1]])
                 return SteinerGraph(self._ground, self._weights, pair, both, fine, size).path(kind)
 
-            return TerrainField(self, ends[1], size, alone)
+            return TerrainField(self, ends[1], size, alone, again)
         if graph == "refined" and size > 0:
-            return TerrainField(self, ends[1], size, self._disc_field(ends[1], size))
+            return TerrainField(self, ends[1], size, self._disc_field(ends[1], size), again)
         routes = self._routes(graph, *self._options(graph, cell, nodes, steps, size))
-        return TerrainField(self, ends[1], size, _field_of(routes, ends[1], int(places[1])))
+        return TerrainField(self, ends[1], size, _field_of(routes, ends[1], int(places[1])), again)
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, in parallel; each is the same as `path` gives.
@@ -638,11 +640,22 @@ class TerrainField:
     Each path is the one that `Terrain.path` gives with the same graph.
     """
 
-    def __init__(self, terrain: Terrain, goal: Array, radius: float, path: Callable[[Array, int], Path]) -> None:
+    def __init__(
+        self,
+        terrain: Terrain,
+        goal: Array,
+        radius: float,
+        path: Callable[[Array, int], Path],
+        again: tuple[Array, dict[str, Any]],
+    ) -> None:
         self._terrain = terrain
         self._goal = goal
         self._radius = radius
         self._path = path
+        self._again = again
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _field_again, (self._terrain, *self._again)  # what it has found is found again
 
     def paths(self, starts: ArrayLike, *, workers: int | None = None) -> list[Path]:
         """Paths from many starts, (q, 2) or (q, 3), in parallel."""
@@ -666,3 +679,8 @@ class TerrainField:
 
         _threads.run_chunks(work, len(points), workers=workers, chunk=8)
         return found
+
+
+def _field_again(terrain: Terrain, goal: Array, options: dict[str, Any]) -> TerrainField:
+    """A field out of a pickle."""
+    return terrain.field(goal, **options)

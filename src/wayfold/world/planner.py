@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Paths, Status
 from wayfold.world.field import Field
 from wayfold.world.shapes import Shape
+
+if TYPE_CHECKING:
+    from wayfold.world.world import World
 
 Points = NDArray[np.float64]
 
@@ -61,6 +64,8 @@ class Planner(ABC):
         What was chosen.
     notes : Notes
         Why, and how it was made.
+    world : World
+        What it plans in; a planner is pickled and deep-copied together with it.
     """
 
     map_name: str
@@ -71,6 +76,7 @@ class Planner(ABC):
         self.accelerator_name = accelerator
         self.notes = notes
         self.edits = 0
+        self.world: World | None = None
         self._lock = lock
 
     # --- what a kind of planner has to say ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._locks import ReadersWriter
+from wayfold._locks import Portable, ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
@@ -26,7 +26,7 @@ from wayfold.world.sources import File, Source
 
 
 @_check.checked
-class World:
+class World(Portable):
     """A level and everybody who moves in it.
 
     Make one with `open`, `from_mesh`, `from_map`, `from_terrain` or `sample`, ask it for a `planner` of an agent, or
@@ -40,6 +40,8 @@ class World:
     closed : tuple of str
         Names of materials that nobody walks on, such as water.
     """
+
+    _OWN = (("_editing", threading.RLock), ("_building", threading.RLock))
 
     def __init__(
         self, source: Source, name: str, cache: bool | str | Any = True, closed: Sequence[str] = ("water",)
@@ -232,6 +234,7 @@ class World:
                         )
                     )
                 found.notes.build_seconds = time.perf_counter() - begin
+                found.world = self
                 with self._editing:
                     self._catch_up(found)
                     self._planners[key] = found
