@@ -69,8 +69,8 @@ def box_numbers(boxes, first, numbers):
 def openings(boxes, numbers, pairs, places):
     """Faces that two boxes share: returns how many; `pairs` (most, 2) int32 and `places` (most, 3) float32 are set.
 
-    The place is the middle of the shared rectangle; voxel (x, y, z) has its middle at those numbers. With arrays of
-    size 0 the openings are only counted.
+    The place is the middle of the shared rectangle; voxel (x, y, z) has its middle at those numbers. Those that the
+    arrays have no room for are only counted.
     """
     count = 0
     for at in range(boxes.shape[0]):
@@ -87,7 +87,7 @@ def openings(boxes, numbers, pairs, places):
                         continue
                     if i != max(boxes[at, u], boxes[other, u]) or j != max(boxes[at, v], boxes[other, v]):
                         continue
-                    if pairs.shape[0] > 0:
+                    if count < pairs.shape[0]:
                         pairs[count, 0], pairs[count, 1] = at, other
                         places[count, axis] = plane - 0.5
                         places[count, u] = 0.5 * (i + min(boxes[at, 3 + u], boxes[other, 3 + u]) - 1)

@@ -21,6 +21,7 @@ from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.waypoints import Place, WaypointGraph
 
 _LARGEST_REGION = 1 << 20  # voxels along a side
+_OPENINGS = 4  # of a box, in the mean, for which there is room at once
 _FULL = 12  # up to so many openings of a box are all joined with each other
 
 
@@ -111,7 +112,11 @@ class VoxelWaypoints(WaypointGraph):
             raise ParameterError(f"the voxels must be bool of shape {self.blocked.shape}, as before")
         blocked = _check.clean(given)
         size = self.region_size
-        changed = np.argwhere(blocked != self.blocked) // size
+        other = blocked != self.blocked
+        layers = np.flatnonzero(other.any(axis=(1, 2)))
+        changed = np.argwhere(other[layers])
+        changed[:, 0] = layers[changed[:, 0]]
+        changed //= size
         shape = _regions_along(blocked.shape, size)
         touched = np.unique((changed[:, 0] * shape[1] + changed[:, 1]) * shape[2] + changed[:, 2])
         fresh, homes = _boxes(blocked, size, touched)
@@ -227,12 +232,12 @@ def _boxes(
 
 
 def _openings(boxes: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    nothing = np.empty((0, 2), np.int32), np.empty((0, 3), np.float32)
-    count = _voxel_kernels.openings(boxes, numbers, *nothing)
-    pairs, places = np.empty((count, 2), np.int32), np.empty((count, 3), np.float32)
-    if count:
-        _voxel_kernels.openings(boxes, numbers, pairs, places)
-    return pairs, places
+    room, count = _OPENINGS * len(boxes), -1
+    while count < 0 or count > room:
+        room = max(room, count)
+        pairs, places = np.empty((room, 2), np.int32), np.empty((room, 3), np.float32)
+        count = int(_voxel_kernels.openings(boxes, numbers, pairs, places))
+    return pairs[:count].copy(), places[:count].copy()
 
 
 def _join(
