@@ -249,7 +249,9 @@ def main(first, count, folder):
     ends = {}
     with open(folder / "log", "w") as log:
         for seed in range(first, first + count):
-            signal.alarm(SECONDS)  # whose default is to end the process
+            # What these signals do by default is to end the process: by its own time, and where it waits for something.
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.alarm(10 * SECONDS)
             rng = np.random.default_rng(seed)
             name = names[seed % len(names)] if seed % 3 else "overlaps.geojson"
             file = folder / f"changed-{name}"
@@ -262,6 +264,7 @@ def main(first, count, folder):
                 end = "wrong"
                 print(f"case {seed}: {name}\n{''.join(traceback.format_exc(limit=-6))}", flush=True)
             ends[end] = ends.get(end, 0) + 1
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         log.write("done\n")
     print(", ".join(f"{count} {end}" for end, count in sorted(ends.items())), flush=True)

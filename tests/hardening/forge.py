@@ -28,7 +28,7 @@ from wayfold.errors import FormatError, WayfoldError
 MEMORY = 12 << 30
 """Bytes of address space that a case may take, the compiler's included."""
 SECONDS = 60
-"""That a case may take; most take a few milliseconds."""
+"""Of the processor that a case may take; most take a few milliseconds."""
 
 NUMBERS = (0, 1, -1, 2, 3, -2, 127, 255, 256, 65535, 2**31 - 1, -(2**31), 2**31, 2**53, 2**63 - 1, -(2**63), 10**400)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-320, 1e-30, 1e12, 1.1e12, -1e12, 1e28, 1e38, 1e300, -1e308, 1.7e308)
@@ -266,7 +266,9 @@ def main(first, count, folder, *kinds):
     ends = {}
     with open(folder / "log", "w") as log:
         for seed in range(first, first + count):
-            signal.alarm(SECONDS)  # whose default is to end the process
+            # What these signals do by default is to end the process: by its own time, and where it waits for something.
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.alarm(10 * SECONDS)
             name, told = forge(seed, honest, folder / "forged.wayfold")
             log.write(f"case {seed}: {told}\n")
             log.flush()
@@ -277,6 +279,7 @@ def main(first, count, folder, *kinds):
                 end = "wrong"
                 print(f"case {seed}: {told}\n{''.join(traceback.format_exc(limit=-6))}", flush=True)
             ends[end] = ends.get(end, 0) + 1
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         log.write("done\n")
     print(", ".join(f"{count} {end}" for end, count in sorted(ends.items())), flush=True)
