@@ -15,9 +15,9 @@ pytestmark = pytest.mark.kernels
 
 
 def nudged(rng, value, most):
-    """A number a few last digits away; beside 0 the least difference for which signs are promised."""
+    """A number a few last digits away."""
     for _ in range(rng.randint(0, most)):
-        value += rng.choice((-1, 1)) * max(math.ulp(value), 1e-140)
+        value = math.nextafter(value, rng.choice((-math.inf, math.inf)))
     return value
 
 
@@ -46,3 +46,24 @@ def test_the_sign_is_that_of_exact_arithmetic(seed):
         assert orientation(*a, *b, *c) == expected
         straight += expected == 0
     assert straight > 100  # exactly on a line, so that the last stage is asked too
+
+
+TINY = 5e-324
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [
+        ((9.0, -6.0), (-9.0, -5.0), (TINY, -5.5)),
+        ((0.0, 7.0), (0.0, 6.0), (-TINY, 6.5)),
+        ((-3.0, -3.0), (3.0, -2.0), (-TINY, -2.5)),
+        ((0.0, 0.0), (10.0, TINY), (20.0, 0.0)),
+        ((0.0, 0.0), (1e-3, 1e-200), (2e-3, 3e-200)),
+        ((1e29, 1e29), (-1e29, -1e29), (0.0, TINY)),
+    ],
+)
+def test_the_smallest_numbers_count(a, b, c):
+    expected = naive.orientation(a, b, c)
+    assert expected != 0
+    assert orientation(*a, *b, *c) == expected
+    assert orientation(*b, *a, *c) == -expected

@@ -12,6 +12,7 @@ from wayfold._jit import helper, inline, tuple_setitem
 _SPLITTER = 134217729.0  # 2**27 + 1 cuts a float64 into two halves whose products are exact
 _ERROR = 3.3306690738754716e-16  # (3 + 16 eps) eps: above it the sign of the float64 determinant is right
 _NOTHING = (0.0,) * 16
+_SMALL, _UP = 2.0**100, 2.0**400  # numbers below the one are scaled by the other, exactly, before they are multiplied
 
 
 @inline
@@ -38,6 +39,8 @@ def two_product(a, b):
 @helper
 def _exact_orientation(ax, ay, bx, by, cx, cy):
     """Sign of ``(a - c) x (b - c)``: the 16 partial products summed without error, largest part last."""
+    if max(abs(ax), abs(ay), abs(bx), abs(by), abs(cx), abs(cy)) < _SMALL:  # lest products vanish below 5e-324
+        ax, ay, bx, by, cx, cy = _UP * ax, _UP * ay, _UP * bx, _UP * by, _UP * cx, _UP * cy
     adx, adx_low = two_sum(ax, -cx)
     ady, ady_low = two_sum(ay, -cy)
     bdx, bdx_low = two_sum(bx, -cx)
@@ -71,14 +74,14 @@ def _exact_orientation(ax, ay, bx, by, cx, cy):
 def orientation(ax, ay, bx, by, cx, cy):
     """1 when a, b, c turn left (counter-clockwise), -1 when they turn right, 0 when they lie on a line.
 
-    Exact in sign for coordinates whose differences lie between 1e-140 and 1e140 or are 0; products of smaller ones
-    underflow, which can make a turn look straight.
+    Exact in sign for coordinates below 1e30. Where two differences of coordinates are both below 1e-250, but not 0, their
+    product vanishes even when they are scaled, and a turn may look straight.
     """
     left = (ax - cx) * (by - cy)
     right = (ay - cy) * (bx - cx)
     determinant = left - right
     if abs(determinant) > _ERROR * (abs(left) + abs(right)):
         return 1 if determinant > 0.0 else -1
-    if left == 0.0 and right == 0.0:  # along an axis
+    if (ax == cx or by == cy) and (ay == cy or bx == cx):  # along an axis
         return 0
     return _exact_orientation(ax, ay, bx, by, cx, cy)
