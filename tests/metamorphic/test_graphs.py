@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from tests.draws import SEED, seeds
-from tests.metamorphic import changes
+from tests.metamorphic import changes, worlds
 from tests.metamorphic.changes import drawn_placement, turned_in_space
 from tests.metamorphic.judge import EXACT, ask, attempt, dearer_than, rounding, verdict, wrong_answers
-from wayfold import Graph, Hierarchy, SubregionGraph
+from wayfold import Graph, Hierarchy, NavMesh, SubregionGraph
 
 
 @dataclass(frozen=True)
@@ -179,3 +179,48 @@ def test_many_changed_graphs_answer_alike(costs, directed, counted):
             variants.append((cut(world, seed), 1.0, cut.__name__))
             variants += [(placed(cut(world, seed), p), p.scale, f"{cut.__name__}, {p}") for p in placements(seed + 7)]
         judge(world, variants, counted)
+
+
+# --- hierarchies over navigation meshes ------------------------------------------------------------------------------
+
+
+def mesh_answers(world, pairs):
+    mesh = NavMesh.from_polygons(world.vertices, world.polygons)
+    hierarchy = Hierarchy.build(mesh, merge=3, levels=2)
+    return {
+        "Hierarchy over NavMesh": [ask(hierarchy.path, *pair) for pair in pairs],
+        "Graph of NavMesh": [ask(hierarchy.graph.path, *pair) for pair in pairs],
+    }
+
+
+def judge_meshes(plan, placements, counted):
+    world = plan.polygon_world(4, 1)
+    pairs = np.random.default_rng(3).integers(0, len(world.polygons), (12, 2)).tolist()
+    before = mesh_answers(world, pairs)["Graph of NavMesh"]
+    wrong = []
+    for placement in placements:
+        changed = changes.place(world, placement)
+        for kind, answer in (attempt(wrong, repr(placement), mesh_answers, changed, pairs) or {}).items():
+
+            def tolerance(a, b, changed=changed):
+                # Costs of the graph are kept as float32.
+                return (a.corners + b.corners) * (
+                    2.0**-23 * max(a.cost, b.cost, changed.extent) + 4 * rounding(changed.vertices)
+                )
+
+            wrong += wrong_answers(before, answer, placement.scale, tolerance, what=f"{plan.name}, {placement}, {kind}")
+            counted(kind, 1, len(answer))
+    verdict(wrong)
+
+
+@pytest.mark.parametrize("plan", [worlds.ROOMS, worlds.SPIRAL], ids=lambda plan: plan.name)
+def test_a_hierarchy_over_a_navmesh_answers_alike_wherever_it_lies(plan, counted):
+    judge_meshes(plan, changes.some_placements(), counted)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("plan", worlds.PLANS, ids=lambda plan: plan.name)
+def test_many_hierarchies_over_navmeshes_answer_alike(plan, counted):
+    first = 1000 * SEED
+    drawn = [drawn_placement(seed) for seed in range(first, first + 40)]
+    judge_meshes(plan, [*changes.all_placements(), *drawn], counted)

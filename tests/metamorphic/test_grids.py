@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from tests.draws import SEED, seeds
-from tests.metamorphic.judge import Answer, ask, dearer_than, verdict, wrong_answers
+from tests.metamorphic import changes, scenes
+from tests.metamorphic.changes import drawn_placement
+from tests.metamorphic.judge import Answer, ask, attempt, dearer_than, verdict, wrong_answers
 from wayfold import DenseGrid, SparseGrid
 
 pytestmark = pytest.mark.kernels
@@ -187,3 +189,62 @@ def test_a_dense_grid_answers_alike_under_the_symmetries_of_its_lattice(seed, co
 def test_many_turned_dense_grids_answer_alike(counted):
     for seed in range(100 * SEED + 40, 100 * SEED + 100):
         judge_dense(seed, range(16), counted)
+
+
+# --- cells of a mesh -------------------------------------------------------------------------------------------------
+
+SCENES = {
+    "a house with steps": scenes.house_for(scenes.PERSON),
+    "a ramp": scenes.ramp_for(scenes.PERSON, 30.0),
+    "a steep ramp": scenes.ramp_for(scenes.PERSON, 60.0),
+    "an office": scenes.office(2.4),
+}
+CELL = 0.25
+
+
+def scene_answers(scene, scale):
+    """Lengths in metres, each along the axes and diagonals of the cells."""
+    agent = scenes.scaled_agent(scenes.PERSON, scale)
+    grid = SparseGrid.from_mesh(scene.mesh(), agent, CELL * scale)
+    result = []
+    for start, goal in scene.pairs:
+        path = grid.path(*grid.to_cells([start, goal], reach=4.0), abstract=False)
+        points = grid.to_world(path.points) if path else np.zeros((1, 3))
+        length = float(np.hypot(*np.diff(points[:, :2], axis=0).T).sum())
+        result.append(Answer(bool(path), length, length, len(points)))
+    return result
+
+
+def judge_scene(scene, placements, cuts, counted):
+    """Reachability as the scene says it, and lengths: along other axes up to 8.3 % more or less, or a cell a turn."""
+    before = scene_answers(scene, 1.0)
+    wrong = [
+        f"{scene.name}, query {number}: {answer}, but the scene says {truth}"
+        for number, (answer, truth) in enumerate(zip(before, scene.reachable, strict=True))
+        if answer.found != truth
+    ]
+    variants = [(scenes.placed_scene(scene, placement), placement.scale) for placement in placements]
+    variants += [(scenes.SCENE_CUTS[seed % 3](scene, seed), 1.0) for seed in cuts]
+
+    def tolerance(a, b):
+        return 0.09 * max(a.cost, b.cost) + 8 * CELL * scale
+
+    for changed, scale in variants:
+        found = attempt(wrong, changed.name, scene_answers, changed, scale)
+        if found is not None:
+            wrong += wrong_answers(before, found, scale, tolerance, what=changed.name)
+    counted("SparseGrid.from_mesh", len(variants), len(variants) * len(scene.pairs))
+    verdict(wrong)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_cells_of_a_mesh_join_the_same_places_wherever_it_lies(name, counted):
+    judge_scene(SCENES[name], [*changes.some_placements()[::2], changes.turned(45.0)], range(2), counted)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SCENES)
+def test_the_cells_of_many_moved_meshes_join_the_same_places(name, counted):
+    first = 1000 * SEED
+    drawn = [drawn_placement(seed) for seed in range(first, first + 25)]
+    judge_scene(SCENES[name], [*changes.all_placements(), *drawn], range(first, first + 9), counted)

@@ -112,6 +112,81 @@ def variants_of(plan, placements, cuts):
     return result
 
 
+def cut_lines(painted, seed, extent):
+    """The same regions with more vertices on the lines between them: in the middle, beside a corner, beside the line.
+
+    Both sides of a line get the same vertices, so that nothing opens between them; lines move by 1e-9 of the extent.
+    """
+    draw = np.random.default_rng([seed, 17])
+    lines = shapely.get_parts(shapely.node(shapely.union_all([shape.boundary for shape, *_ in painted])))
+    corners = shapely.get_coordinates(lines, return_index=True)
+    segments = [
+        (a, b) for a, b, i, j in zip(corners[0], corners[0][1:], corners[1], corners[1][1:], strict=False) if i == j
+    ]
+    changed = []
+    for a, b in segments:
+        along = b - a
+        normal = np.array([-along[1], along[0]]) / np.hypot(*along)
+        way = draw.integers(4)
+        points = [a, b]
+        if way == 1:
+            points = [a, a + draw.uniform(0.2, 0.8) * along, b]
+        elif way == 2:
+            points = [a, a + extent * 10.0 ** draw.uniform(-9, -6) * along / np.hypot(*along), b]
+        elif way == 3:
+            aside = extent * draw.choice([-1, 1]) * 10.0 ** draw.uniform(-13, -9)
+            points = [a, a + draw.uniform(0.2, 0.8) * along + aside * normal, b]
+        changed.append(shapely.LineString(points))
+    faces = shapely.get_parts(shapely.polygonize(changed))
+    middles = shapely.point_on_surface(faces)
+    return [
+        (shapely.MultiPolygon(faces[shapely.intersects(shape, middles)].tolist()), weight, name)
+        for shape, weight, name in painted
+    ]
+
+
+def disjoint(painted):
+    """Regions that lie beside each other, the later ones over the earlier."""
+    found = []
+    for number, (shape, weight, name) in enumerate(painted):
+        later = shapely.union_all([other for other, *_ in painted[number + 1 :]])
+        rest = shapely.difference(shape, later)
+        found.append((rest, weight, name))
+    return [part for part in found if part[0].area > 0]
+
+
+@pytest.mark.parametrize("graph", ["refined", "dual-extra", "dual", "steiner"])
+def test_a_terrain_answers_alike_however_its_outlines_are_written(graph, counted):
+    for plan in (worlds.MEADOW, worlds.COURTYARD):
+        judge(plan, graph, 0.0, rewritten(plan, range(2) if graph == "steiner" else (*range(4), 6, 10)), counted, 0)
+
+
+@pytest.mark.parametrize("graph", DISCS[:1])
+def test_a_terrain_of_discs_answers_alike_however_its_outlines_are_written(graph, counted):
+    judge(worlds.COURTYARD, graph, RADIUS, rewritten(worlds.COURTYARD, range(3)), counted, 0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("radius", [0.0, RADIUS])
+@pytest.mark.parametrize("name", PLANS)
+def test_many_rewritten_terrains_answer_alike(name, radius, counted):
+    plan = PLANS[name]
+    for graph in POINTS[:1] + POINTS[2:4] if radius == 0 else DISCS[:2]:
+        judge(plan, graph, radius, rewritten(plan, range(1000 * SEED, 1000 * SEED + 40)), counted, 1)
+
+
+def rewritten(plan, numbers):
+    """Regions with more vertices on their outlines, here and elsewhere."""
+    painted = disjoint(regions(plan))
+    result = []
+    for number in numbers:
+        placement = changes.HERE if number % 2 else drawn_placement(number)
+        cut = cut_lines(painted, number, plan.xs[-1] - plan.xs[0])
+        shapes = [(placed_shape(shape, placement), weight, name) for shape, weight, name in cut]
+        result.append((f"rewritten ({number}), {placement}", placement, shapes))
+    return result
+
+
 CASES = [(graph, 0.0) for graph in POINTS] + [(graph, RADIUS) for graph in DISCS]
 
 

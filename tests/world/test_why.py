@@ -12,7 +12,7 @@ import shapely
 
 from tests.world.levels import BIRD, SPIDER
 from wayfold import Agent, Box, Mesh, NavMesh, Status, Terrain, World
-from wayfold.formats import Map3D
+from wayfold.formats import Map3D, MovingAiMap
 from wayfold.path import Path
 from wayfold.view.viewer.session import End, Hit, Session
 
@@ -149,6 +149,40 @@ def test_reasons_come_with_batches_fields_and_pickles():
     assert [path.why for path in pickle.loads(pickle.dumps(paths))] == [single.why, ""]
     assert pickle.loads(pickle.dumps(planner.path(WEST, EAST))).why == single.why
     assert planner.paths([WEST[:2]], [EAST[:2]])[0].why == planner.path(WEST[:2], EAST[:2]).why == single.why
+
+
+def walled_map():
+    """Cells of two rooms without a door."""
+    cells = np.ones((8, 12), bool)
+    cells[:, 5] = False
+    return (
+        World.from_map(MovingAiMap(np.where(cells, ord("."), ord("@")).astype(np.uint8)), cache=False),
+        (1, 4, 0),
+        (9, 4, 0),
+    )
+
+
+def walled_terrain():
+    """The same as weighted regions."""
+    regions = [(shapely.box(0, 0, 12, 8), 1.0), (shapely.box(5, 0, 6, 8), np.inf)]
+    return World.from_terrain(Terrain(regions), cache=False), (1, 4, 0), (9, 4, 0)
+
+
+@pytest.mark.parametrize("made", [walled_map, walled_terrain])
+def test_fields_and_batches_over_cells_and_terrains_tell_the_islands(made):
+    """They told only that there is no way."""
+    world, start, goal = made()
+    planner = world.planner(Agent(radius=0.2))
+    single = planner.path(start, goal).why
+    assert re.fullmatch(r"start is on island \d .*, goal on island \d .*; no way for this agent joins them", single)
+    field = planner.field(goal)
+    assert field.path(start).why == single
+    assert [path.why for path in field.paths([start, goal])] == [single, ""]
+    assert [path.why for path in planner.paths([start, goal], [goal, goal])] == [single, ""]
+    late = field.path(start)
+    world.block(Box((1.5, 1.5, -1), (2.5, 2.5, 2)))
+    assert late.why.endswith("the world has changed since")
+    assert field.path(start).why.endswith("the world has changed since")  # of the world that it was made of
 
 
 def test_a_reason_is_worked_out_once_and_only_when_asked_for():

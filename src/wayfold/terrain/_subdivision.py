@@ -60,10 +60,10 @@ def paint(
 def node(lines: NDArray[Any], grain: float) -> Faces:
     """Triangles between lines that may cross; slivers about as thin as `grain` are closed."""
     found = triangulate(shapely.union_all(lines))
-    thin = _thinnest(found)
+    thin = thinnest(found.vertices, found.triangles)
     if thin < 4 * grain:
         snapped = triangulate(shapely.union_all(lines, grid_size=grain))
-        if _thinnest(snapped) > thin:
+        if thinnest(snapped.vertices, snapped.triangles) > thin:
             return snapped
     return found
 
@@ -126,9 +126,9 @@ def _owners(shapes: NDArray[Any], places: Array) -> Ints:
     return owners[inverse.ravel()]
 
 
-def _thinnest(found: Faces) -> float:
+def thinnest(vertices: Array, triangles: Ints) -> float:
     """The least height of any triangle."""
-    a, b, c = (found.vertices[found.triangles[:, k]] for k in range(3))
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
     turn = np.abs((b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]))
     longest = np.max([np.hypot(*(p - q).T) for p, q in ((a, b), (b, c), (c, a))], axis=0)
     return float((turn / longest).min()) if len(turn) else 0.0

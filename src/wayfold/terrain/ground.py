@@ -19,12 +19,13 @@ from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
 from wayfold.graph.workspace import Workspaces
 from wayfold.terrain import _kernels, _route_kernels
-from wayfold.terrain._subdivision import connect, fans
+from wayfold.terrain._subdivision import connect, fans, thinnest
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 _SLACK = 16 * ROUNDING  # of the extent: what counts as on an edge
+_THIN = 1e7  # of the slack: higher triangles lose less than 1e-7 of their ground to their edges
 _NODES = 2000  # a coarse graph has at least about this many points on edges
 _AN_EDGE = 4  # and this many an edge where triangles are few, one where they are many
 _BUDGET = 150_000  # points up to which it is more than one
@@ -213,6 +214,11 @@ class Ground(Portable):
     def centres(self) -> Array:
         """Average of the corners of each triangle, (m, 2)."""
         return np.ascontiguousarray(self.mesh.vertices[self.mesh.triangles].mean(axis=1))
+
+    @cached_property
+    def has_slivers(self) -> bool:
+        """Whether a triangle is so thin that what counts as its edges is a part of it that matters."""
+        return thinnest(self.mesh.vertices, self.mesh.triangles) <= _THIN * self.slack
 
     @cached_property
     def extra(self) -> EdgeGraph:

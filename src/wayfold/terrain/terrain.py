@@ -322,7 +322,7 @@ class Terrain(FromSources, Savable):
             found = self._refined_disc(ends, kind, size)
         else:
             found = self._routes(graph, *self._options(graph, cell, nodes, steps, size)).path(ends, places, kind)
-        return self._finished(found, ends, places)
+        return self._finished(found, ends, places, size)
 
     def _options(self, graph: str, cell: float | None, nodes: str, steps: str, radius: float) -> tuple[Any, ...]:
         """What a prepared graph is made for."""
@@ -331,11 +331,15 @@ class Terrain(FromSources, Savable):
         side = self._ground.extent / 100 if cell is None else _check.number(cell, "cell", low=0, open_low=True)
         return side, nodes, steps, radius
 
-    def _finished(self, found: Path, ends: Array, places: NDArray[np.int32]) -> Path:
+    def _finished(self, found: Path, ends: Array, places: NDArray[np.int32], radius: float) -> Path:
         """A path with its points as the user knows them, and its lower bound."""
         if not found:
             return found
         points = found.points
+        if radius == 0 and self._ground.has_slivers:
+            # In a thin triangle one walks partly on what counts as its edges, and so on lighter ground beside it.
+            line = np.ascontiguousarray(points[:, :2])
+            found.cost = min(found.cost, discs.exact_cost(self._ground, self._weights, line, 0.0))
         points[:, :2] = self._ground.frame.world(points[:, :2])
         if (ends[0] == ends[1]).all():  # a coarse graph would lead to a node and back
             return Path(Status.FOUND, points[[0, -1]], cost=0.0, lower_bound=0.0)
@@ -367,7 +371,7 @@ class Terrain(FromSources, Savable):
         """
         size = _check.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
-        ends, places = self._ends(goal, goal, size)
+        ends, places = self._ends(goal, goal, size, ("goal", "goal"))
         given = {"graph": graph, "search": search, "epsilon": epsilon, "cell": cell, "nodes": nodes, "steps": steps}
         again = np.array(goal, np.float64), {**given, "radius": size}
         if graph == "steiner":
@@ -536,13 +540,15 @@ class Terrain(FromSources, Savable):
         base._latest = painted.pieces, routes
         return routes
 
-    def _ends(self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0) -> tuple[Array, NDArray[np.int32]]:
+    def _ends(
+        self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0, names: tuple[str, str] = ("start", "goal")
+    ) -> tuple[Array, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
-        given = np.stack([_check.point3(start, "start"), _check.point3(goal, "goal")])[:, :2]
+        given = np.stack([_check.point3(start, names[0]), _check.point3(goal, names[1])])[:, :2]
         ends = self._local(given)
         places = self._locate(ends)
         free = discs.fits(self._ground, self._weights, ends, radius)
-        for name, end, place, fits in zip(("start", "goal"), given, places, free, strict=True):
+        for name, end, place, fits in zip(names, given, places, free, strict=True):
             self._check_place(name, end, int(place), bool(fits), radius)
         return ends, places
 
@@ -675,7 +681,7 @@ class TerrainField:
             for at in range(begin, end):
                 both = np.array([places[at], goal_place], np.int32)
                 path = self._path(points[at], int(places[at]))
-                found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both)
+                found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both, self._radius)
 
         _threads.run_chunks(work, len(points), workers=workers, chunk=8)
         return found

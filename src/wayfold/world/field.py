@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold.path import Path
+from wayfold.path import Path, Paths, Status
 
 Points = NDArray[np.float64]
+
+
+def with_reasons(paths: Sequence[Path], reason: Callable[[int], Callable[[], str]]) -> Sequence[Path]:
+    """The same paths, of which those without a way can tell why; ``reason(at)`` gives what tells it."""
+    if isinstance(paths, Paths):
+        if paths._why is None:
+            paths._why = lambda at: reason(at)()
+        return paths
+    for at, path in enumerate(paths):
+        if path.status is Status.UNREACHABLE and not path._why:
+            path._why = reason(at)
+    return paths
 
 
 @_check.checked
@@ -28,6 +40,9 @@ class Field(ABC):
     _any_height = 0.0
     """Height of points that have none."""
 
+    _reason: Callable[[Points], Callable[[], str]] | None = None
+    """Gives what tells why no way leads from a point to the goal; of the planner that made the field."""
+
     def __init__(self, goal: Points) -> None:
         self.goal = goal
 
@@ -37,11 +52,16 @@ class Field(ABC):
 
     def path(self, start: ArrayLike) -> Path:
         """The path from a point to the goal."""
-        return self._paths(_check.point3(start, "start", self._any_height)[None])[0]
+        return self._explained(_check.point3(start, "start", self._any_height)[None])[0]
 
     def paths(self, starts: ArrayLike) -> Sequence[Path]:
         """The paths from many points, (q, 3), to the goal."""
-        return self._paths(_check.points3(starts, "starts", self._any_height))
+        return self._explained(_check.points3(starts, "starts", self._any_height))
+
+    def _explained(self, starts: Points) -> Sequence[Path]:
+        """Paths that can tell why there is no way."""
+        paths, reason = self._paths(starts), self._reason
+        return paths if reason is None else with_reasons(paths, lambda at: reason(starts[at]))
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""

@@ -16,8 +16,8 @@ from wayfold import _check, _text
 from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.path import Path, Paths, Status
-from wayfold.world.field import Field
+from wayfold.path import Path
+from wayfold.world.field import Field, with_reasons
 from wayfold.world.shapes import Shape
 
 if TYPE_CHECKING:
@@ -173,11 +173,8 @@ class Planner(ABC):
 
     def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any, edits: int | None = None) -> Sequence[Path]:
         """The same paths, of which those without a way can tell why."""
-        if not isinstance(paths, Paths):
-            for at, path in enumerate(paths):
-                if path.status is Status.UNREACHABLE and not path._why:
-                    path._why = self._reason(starts[at], goals[at], edits)
-        return paths
+        known = self.edits if edits is None else edits
+        return with_reasons(paths, lambda at: self._reason(starts[at], goals[at], known))
 
     def refresh(self) -> None:
         """Finish what edits have put off, so that queries are as fast as after building."""
@@ -272,7 +269,9 @@ class Planner(ABC):
         The field stays with the world as it is now; make another one after an edit.
         """
         with self._reading():
-            return self._field(goal)
+            field, edits = self._field(goal), self.edits
+        field._reason = lambda start: self._reason(start, field.goal, edits)
+        return field
 
     def touched(self, start: ArrayLike, goal: ArrayLike) -> Points:
         """(k, 3) places of the nodes that the search for a path settles, for pictures."""
