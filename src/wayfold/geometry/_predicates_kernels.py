@@ -74,8 +74,8 @@ def _exact_orientation(ax, ay, bx, by, cx, cy):
 def orientation(ax, ay, bx, by, cx, cy):
     """1 when a, b, c turn left (counter-clockwise), -1 when they turn right, 0 when they lie on a line.
 
-    Exact in sign for coordinates below 1e30. Where two differences of coordinates are both below 1e-250, but not 0, their
-    product vanishes even when they are scaled, and a turn may look straight.
+    Exact in sign for coordinates below 1e30. Where two differences of coordinates are both below 1e-250, but not 0,
+    their product vanishes even when they are scaled, and a turn may look straight.
     """
     left = (ax - cx) * (by - cy)
     right = (ay - cy) * (bx - cx)
