@@ -90,6 +90,13 @@ def test_a_point_on_a_border_belongs_to_every_voxel_that_touches_it(blocked, siz
     assert path.length == pytest.approx(np.linalg.norm(sides))
 
 
+def test_a_corner_of_three_free_voxels_and_a_blocked_one_belongs_to_all_three():
+    waypoints = VoxelWaypoints.from_voxels(np.array([[[True, False], [False, False]]]), region_size=2)
+    for middle in ((0, 0, 1), (0, 1, 0), (0, 1, 1)):
+        for ends in (((0.5, 0.5, 0.5), middle), (middle, (0.5, 0.5, 0.5))):
+            assert waypoints.path(*ends).length == pytest.approx(np.sqrt(0.75))
+
+
 @given(worlds, st.integers(2, 4), st.data())
 def test_a_path_through_voxels_exists_exactly_when_they_hang_together(blocked, size, data):
     free = np.argwhere(~blocked)

@@ -33,20 +33,20 @@ def _voxels_fit(parts: Parts) -> None:
 
 
 class VoxelSight:
-    """Straight lines from a point through free voxels, and to everywhere in a free box that it lies in."""
+    """Straight lines from a point through free voxels, and to everywhere in the free boxes (k, 6) that it touches."""
 
-    def __init__(self, blocked: NDArray[np.bool_], point: NDArray[np.float64], box: NDArray[np.int32]) -> None:
+    def __init__(self, blocked: NDArray[np.bool_], point: NDArray[np.float64], boxes: NDArray[np.int32]) -> None:
         self._blocked = blocked
         self._from = tuple(point.tolist())
-        self._low, self._high = box[:3] - 0.5, box[3:] - 0.5
+        self._low, self._high = boxes[:, :3] - 0.5, boxes[:, 3:] - 0.5
 
     def sees(self, position: NDArray[np.float64]) -> bool:
         """Whether the line to a position meets free voxels only."""
         return bool(_voxel_kernels.line_free(self._blocked, self._from, tuple(position.tolist())))
 
     def meets(self, other: VoxelSight) -> bool:
-        """Whether the line to where another one starts meets free voxels only, or stays in the box."""
-        inside = (self._low <= other._from).all() and (other._from <= self._high).all()
+        """Whether the line to where another one starts meets free voxels only, or stays in one of the boxes."""
+        inside = ((self._low <= other._from) & (other._from <= self._high)).all(axis=1).any()
         return bool(inside or _voxel_kernels.line_free(self._blocked, self._from, other._from))
 
     def furthest(self, positions: NDArray[np.float64], count: int) -> int:
@@ -171,7 +171,8 @@ class VoxelWaypoints(WaypointGraph):
         number = int(numbers.max())
         if number < 0:
             raise OffMapError(f"{name} {point.tolist()} lies in a blocked voxel")
-        return Place(name, point, VoxelSight(self.blocked, point, self._boxes[number]), number)
+        touched = np.unique(numbers[numbers >= 0])
+        return Place(name, point, VoxelSight(self.blocked, point, self._boxes[touched]), number)
 
     def _smoother(self, motions: Motion) -> Callable[[Path], Path]:
         return self._smooth
