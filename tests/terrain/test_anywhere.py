@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.draws import seeds
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Terrain
-from wayfold.errors import GeometryError, ParameterError
+from wayfold.errors import FormatError, GeometryError, ParameterError
 
 pytestmark = pytest.mark.kernels
 
@@ -174,7 +174,7 @@ def test_coordinates_beyond_the_limit_are_refused(value, tmp_path):
     text = '{"type": "Feature", "properties": {"weight": 1}, "geometry": {"type": "Polygon", "coordinates": '
     file = tmp_path / "far.geojson"
     file.write_text(text + f"[[[0, 0], [1, 0], [{value}, 1], [0, 0]]]}}}}")
-    with pytest.raises(GeometryError):
+    with pytest.raises(FormatError, match=r"larger than 1e\+12"):
         Terrain.from_geojson(file)
     terrain = Terrain([(shapely.box(0, 0, 1, 1), 1.0)])
     assert terrain.locate([(value, 0.5)])[0] == -1

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import Portable
 from wayfold.path import Path, Paths, Status
 
 Points = NDArray[np.float64]
@@ -27,16 +28,18 @@ def with_reasons(paths: Sequence[Path], reason: Callable[[int], Callable[[], str
 
 
 @_check.checked
-class Field(ABC):
+class Field(Portable, ABC):
     """Paths from everywhere to one goal; `Planner.field` makes it.
 
-    It belongs to the world as it was then, and any number of threads may ask it.
+    It belongs to the world as it was then, and any number of threads may ask it. A copy, or what a pickle of it gives,
+    has no planner, which could tell more about why there is no way.
 
     Attributes
     ----------
     goal : (3,) float64 array, metres
     """
 
+    _OWN = (("_reason", lambda: None),)
     _any_height = 0.0
     """Height of points that have none."""
 
