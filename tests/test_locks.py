@@ -104,8 +104,8 @@ for thread in threads:
 signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
 interrupted = 0
 while interrupted < 300:
-    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 1e-3))
     try:
+        signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-5, 1e-3))
         while True:
             with lock.reading():
                 assert state[0] == state[1]
