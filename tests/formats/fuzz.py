@@ -11,11 +11,8 @@ import gzip
 import json
 import lzma
 import re
-import resource
-import signal
 import struct
 import sys
-import traceback
 import warnings
 from pathlib import Path
 
@@ -24,12 +21,10 @@ import shapely
 import shapely.affinity
 
 from tests.formats import samples
+from tests.limited import each_case
 from wayfold import Agent, DenseGrid, FloorPlan, NavMesh, SparseGrid, Terrain, formats
 from wayfold.errors import WayfoldError
 from wayfold.waypoints import VoxelWaypoints
-
-MEMORY = 12 << 30
-SECONDS = 60
 
 NUMBERS = (
     "0", "-0.0", "1", "-1", "2", "0.5", "1e-320", "1e-160", "1e-30", "1e6", "1e9", "1e12", "1.1e12", "1e38", "1e300",
@@ -245,30 +240,15 @@ def main(first, count, folder):
     for name in names:  # compiles what the cases need, without limits
         (folder / name).write_bytes(FILES[name])
         build(name, folder / name)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    ends = {}
-    with open(folder / "log", "w") as log:
-        for seed in range(first, first + count):
-            # What these signals do by default is to end the process: by its own time, and where it waits for something.
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            signal.alarm(10 * SECONDS)
-            rng = np.random.default_rng(seed)
-            name = names[seed % len(names)] if seed % 3 else "overlaps.geojson"
-            file = folder / f"changed-{name}"
-            file.write_bytes(changed(rng, name))
-            log.write(f"case {seed}: {name}\n")
-            log.flush()
-            try:
-                end = build(name, file)
-            except Exception:
-                end = "wrong"
-                print(f"case {seed}: {name}\n{''.join(traceback.format_exc(limit=-6))}", flush=True)
-            ends[end] = ends.get(end, 0) + 1
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.alarm(0)
-        log.write("done\n")
-    print(", ".join(f"{count} {end}" for end, count in sorted(ends.items())), flush=True)
-    sys.exit(int("wrong" in ends))
+
+    def make(seed):
+        rng = np.random.default_rng(seed)
+        name = names[seed % len(names)] if seed % 3 else "overlaps.geojson"
+        file = folder / f"changed-{name}"
+        file.write_bytes(changed(rng, name))
+        return name, (name, file)
+
+    each_case(folder, first, count, make, build)
 
 
 if __name__ == "__main__":

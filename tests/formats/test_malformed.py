@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.draws import SEED
 from tests.formats import samples
+from tests.limited import run_cases
 from wayfold import formats
 from wayfold.errors import FormatError, WayfoldError
 
@@ -76,22 +77,10 @@ def test_damaged_files_load_or_raise_one_of_our_errors(name):
     attempt()
 
 
-def run_fuzzer(folder, first, count, **environment):
-    """Run cases in a process of their own; the report names the case that ended it."""
-    command = [sys.executable, "-m", "tests.formats.fuzz", str(first), str(count), str(folder)]
-    run = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=3600
-    )
-    log = (folder / "log").read_text().splitlines() if (folder / "log").exists() else ["before the first case"]
-    end = "" if log[-1] == "done" else f"status {run.returncode} in {log[-1]}\n"
-    assert run.returncode == 0, f"{end}{run.stdout[-6000:]}{run.stderr[-3000:]}"
-    return run.stdout
-
-
 @pytest.mark.kernels
 @pytest.mark.property
 def test_maps_of_changed_files_are_built_or_refused(tmp_path):
-    told = run_fuzzer(tmp_path, 100_000 * SEED, 400)
+    told = run_cases("tests.formats.fuzz", tmp_path, 100_000 * SEED, 400)
     assert "refused" in told
     assert "built" in told
 
@@ -99,12 +88,12 @@ def test_maps_of_changed_files_are_built_or_refused(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_maps_of_thousands_of_changed_files_are_built_or_refused(tmp_path, part):
-    run_fuzzer(tmp_path, 100_000 * SEED + 1500 * (part + 1), 1500)
+    run_cases("tests.formats.fuzz", tmp_path, 100_000 * SEED + 1500 * (part + 1), 1500)
 
 
 @pytest.mark.long
 def test_changed_files_make_no_kernel_leave_its_arrays(tmp_path):
-    run_fuzzer(tmp_path, 100_000 * SEED + 10_000, 1500, NUMBA_BOUNDSCHECK="1")
+    run_cases("tests.formats.fuzz", tmp_path, 100_000 * SEED + 10_000, 1500, NUMBA_BOUNDSCHECK="1")
 
 
 LARGE = ["-1e308", "1e307", "1e300", "1.1e12", "NaN", "-Infinity", "1e999", "9" * 400]

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 import io
 import json
-import resource
-import signal
 import sys
-import traceback
 import warnings
 import zipfile
 from pathlib import Path
@@ -22,13 +19,9 @@ import numpy as np
 
 import wayfold
 from tests.hardening import things
+from tests.limited import each_case
 from wayfold._archive import read_archive, write_archive
 from wayfold.errors import FormatError, WayfoldError
-
-MEMORY = 12 << 30
-"""Bytes of address space that a case may take, the compiler's included."""
-SECONDS = 60
-"""Of the processor that a case may take; most take a few milliseconds."""
 
 NUMBERS = (0, 1, -1, 2, 3, -2, 127, 255, 256, 65535, 2**31 - 1, -(2**31), 2**31, 2**53, 2**63 - 1, -(2**63), 10**400)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-320, 1e-30, 1e12, 1.1e12, -1e12, 1e28, 1e38, 1e300, -1e308, 1.7e308)
@@ -262,28 +255,12 @@ def main(first, count, folder, *kinds):
         things.use(wayfold.load(file), things.SAVED[name])  # compiles what the cases need, without limits
         honest[name] = read_archive(file)
         honest[name] = honest[name]._replace(arrays={k: a.copy() for k, a in honest[name].arrays.items()})
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    ends = {}
-    with open(folder / "log", "w") as log:
-        for seed in range(first, first + count):
-            # What these signals do by default is to end the process: by its own time, and where it waits for something.
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
-            signal.alarm(10 * SECONDS)
-            name, told = forge(seed, honest, folder / "forged.wayfold")
-            log.write(f"case {seed}: {told}\n")
-            log.flush()
-            try:
-                end = attempt(name, folder / "forged.wayfold", folder / "again.wayfold")
-                log.write(f"  {end}\n")
-            except Exception:
-                end = "wrong"
-                print(f"case {seed}: {told}\n{''.join(traceback.format_exc(limit=-6))}", flush=True)
-            ends[end] = ends.get(end, 0) + 1
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.alarm(0)
-        log.write("done\n")
-    print(", ".join(f"{count} {end}" for end, count in sorted(ends.items())), flush=True)
-    sys.exit(int("wrong" in ends))
+
+    def make(seed):
+        name, told = forge(seed, honest, folder / "forged.wayfold")
+        return told, (name, folder / "forged.wayfold", folder / "again.wayfold")
+
+    each_case(folder, first, count, make, attempt)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +10,7 @@ import pytest
 import wayfold
 from tests.draws import SEED
 from tests.hardening import forge, things
+from tests.limited import run_cases
 from wayfold._archive import read_archive, write_archive
 from wayfold._load import _KINDS
 from wayfold.errors import FormatError, WayfoldError
@@ -20,21 +18,9 @@ from wayfold.errors import FormatError, WayfoldError
 pytestmark = pytest.mark.kernels
 
 
-def run_forger(folder, first, count, **environment):
-    """Run cases in a process of their own; the report names the case that ended it."""
-    command = [sys.executable, "-m", "tests.hardening.forge", str(first), str(count), str(folder)]
-    run = subprocess.run(
-        command, capture_output=True, text=True, check=False, env={**os.environ, **environment}, timeout=3600
-    )
-    log = (folder / "log").read_text().splitlines() if (folder / "log").exists() else ["before the first case"]
-    end = "" if log[-1] == "done" else f"status {run.returncode} after {log[-1]}\n"
-    assert run.returncode == 0, f"{end}{run.stdout[-6000:]}{run.stderr[-3000:]}"
-    return run.stdout
-
-
 @pytest.mark.property
 def test_forged_files_are_refused_or_answer(tmp_path):
-    told = run_forger(tmp_path, 100_000 * SEED, 320)
+    told = run_cases("tests.hardening.forge", tmp_path, 100_000 * SEED, 320)
     assert "refused" in told
     assert "used and saved" in told
 
@@ -42,12 +28,12 @@ def test_forged_files_are_refused_or_answer(tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(5))
 def test_five_thousand_forged_files_are_refused_or_answer(tmp_path, part):
-    run_forger(tmp_path, 100_000 * SEED + 1000 * (part + 1), 1000)
+    run_cases("tests.hardening.forge", tmp_path, 100_000 * SEED + 1000 * (part + 1), 1000)
 
 
 @pytest.mark.long
 def test_forged_files_make_no_kernel_leave_its_arrays(tmp_path):
-    run_forger(tmp_path, 100_000 * SEED + 10_000, 1000, NUMBA_BOUNDSCHECK="1")
+    run_cases("tests.hardening.forge", tmp_path, 100_000 * SEED + 10_000, 1000, NUMBA_BOUNDSCHECK="1")
 
 
 @pytest.mark.parametrize("name", things.SAVED)

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
-from wayfold.agent import ALL_MOTIONS, Agent, Motion
+from wayfold._schema import AGENT, Array, Parts, Schema, Value, agent_of, agent_to_meta
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _plane_kernels, tiles
 from wayfold.navmesh._ground_kernels import Ground
@@ -60,7 +59,7 @@ def tiles_whole(parts: Parts) -> None:
         raise ValueError("what a rebuild needs is there in part only")
     if "grid" not in meta:
         return
-    grid, agent, settings = _grid(meta["grid"]), _agent(meta["agent"]), Settings(**meta["settings"])
+    grid, agent, settings = _grid(meta["grid"]), agent_of(meta["agent"]), Settings(**meta["settings"])
     tiles.check_grid(grid, agent, settings)
     if len(arrays["tiles/counts"]) != grid.count:
         raise ValueError(f"there should be {grid.count} tiles")
@@ -226,16 +225,7 @@ SCHEMA = Schema(
         "islets/kept": Array("bool", ("islets",), "whether a part stays in the mesh", **_HERE),
     },
     {
-        "agent": Value(
-            dict, "whom a built mesh is for", optional=True,
-            fields={
-                "radius": Value(float, "metres", 0.0, _FAR),
-                "height": Value(float, "metres", 0.0, _FAR),
-                "climb": Value(float, "metres", 0.0, _FAR),
-                "slope": Value(float, "degrees", 0.0, 90.0),
-                "motions": Value(int, "Motion bits", 1, int(ALL_MOTIONS)),
-            },
-        ),
+        "agent": Value(dict, "whom a built mesh is for", optional=True, fields=AGENT),
         "settings": Value(
             dict, "how it was built", optional=True,
             fields={
@@ -297,7 +287,7 @@ def to_parts(now: Version) -> Parts:
     arrays |= {"islets/kept": built.kept, "tiles/bounds": built.bounds}
     meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
     meta["grid"]["origin"] = list(built.grid.origin)
-    meta["agent"] = {**asdict(built.agent), "motions": int(built.agent.motions)}
+    meta["agent"] = agent_to_meta(built.agent)
     if not isinstance(built.keep, str):
         arrays["tiles/seeds"] = built.keep
         meta["keep"] = "seeds"
@@ -316,7 +306,7 @@ def from_parts(parts: Parts) -> Version:
         grid = _grid(meta["grid"])
         rows = in_rows(_flat(arrays), grid.columns)
         kept, bounds = arrays["islets/kept"], arrays["tiles/bounds"]
-        settings, agent = Settings(**meta["settings"]), _agent(meta["agent"])
+        settings, agent = Settings(**meta["settings"]), agent_of(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
     state = State(Layout(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
     links = zip(arrays["links"], arrays["link_costs"].tolist(), arrays["link_one_way"].tolist(), strict=True)
@@ -338,10 +328,6 @@ def _islets(arrays: Mapping[str, NDArray[Any]]) -> Islets:
 
 def _grid(facts: Mapping[str, Any]) -> tiles.TileGrid:
     return tiles.TileGrid(**{**facts, "origin": tuple(float(value) for value in facts["origin"])})
-
-
-def _agent(facts: Mapping[str, Any]) -> Agent:
-    return Agent(**{**facts, "motions": Motion(facts["motions"])})
 
 
 def _summed(values: NDArray[Any], ends: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
-from wayfold.agent import ALL_MOTIONS, Agent, Motion
+from wayfold._schema import AGENT, Array, Parts, Schema, Value, agent_of, agent_to_meta
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, _files
 from wayfold.waypoints.regions import Regions
@@ -66,17 +65,7 @@ SCHEMA = Schema(
     {
         "shape": Value((list, type(None)), "regions along x, y and z", each=Value(int, "", 1, _MOST), length=3),
         "built": Value(int, "waypoints that it was made with", 0, 2**31 - 1),
-        "agent": Value(
-            (dict, type(None)),
-            "whom it was built for",
-            fields={
-                "radius": Value(float, "metres", 0.0, _FAR),
-                "height": Value(float, "metres", 0.0, _FAR),
-                "climb": Value(float, "metres", 0.0, _FAR),
-                "slope": Value(float, "degrees", 0.0, 90.0),
-                "motions": Value(int, "Motion bits", 1, int(ALL_MOTIONS)),
-            },
-        ),
+        "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT),
     },
     {"nodes": 1, "regions": 1},
     (_files.rows_fit, regions_fit, mesh_there),
@@ -92,11 +81,10 @@ def to_parts(waypoints: WaypointGraph) -> Parts:
     if waypoints.surroundings is not None:
         mesh, agent = waypoints.surroundings.mesh, waypoints.surroundings.agent
         arrays |= {"vertices": mesh.vertices, "triangles": mesh.triangles}
-        sizes = {name: getattr(agent, name) for name in ("radius", "height", "climb", "slope")}
         closed = waypoints.surroundings.closed_mesh
         if closed is not None:
             arrays |= {"closed_vertices": closed.vertices, "closed_triangles": closed.triangles}
-        meta["agent"] = {**sizes, "motions": int(agent.motions)}
+        meta["agent"] = agent_to_meta(agent)
     return Parts(arrays, meta)
 
 
@@ -106,7 +94,7 @@ def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
     regions = Regions.from_pairs(arrays["boxes"], arrays["regions"], None if shape is None else tuple(shape))
     surroundings = None
     if facts is not None:
-        agent = Agent(**{**facts, "motions": Motion(facts["motions"])})
+        agent = agent_of(facts)
         closed = None
         if "closed_triangles" in arrays:
             closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
