@@ -9,7 +9,8 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import dijkstra
 
-NEAR = 1e-9  # metres: what lies this near to a border lies on it
+NEAR = 1e-11  # metres: what lies this near to a border lies on it, which a leg along it may do for NEAR over its sine
+GAP = 1e-7  # metres that a leg may be off all rings, where it passes a corner by rounding
 NOTHING = 1e-13  # stands for a step of length 0, which a sparse matrix cannot hold
 
 
@@ -47,7 +48,7 @@ def walk_cost(rings, rates, points):
             here = [rate for first, last, rate in parts if first <= middle <= last]
             if here:
                 total += min(here) * (high - low) * length
-            elif (high - low) * length > 100 * NEAR:
+            elif (high - low) * length > GAP:
                 return math.inf
     return total
 

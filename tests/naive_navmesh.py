@@ -106,7 +106,8 @@ def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
     """Length of the shortest walk from a to b over the polygons: a visibility graph over all vertices.
 
     `start` and `goal` are all polygons that the points are in; `links` are (from point, its polygons, to point, its
-    polygons, cost), one-way.
+    polygons, cost), one-way. Where polygons only touch in a vertex nobody walks through: a start and the end of a link
+    are left to all sides and never walked into, a goal and the beginning of a link are entered and never walked out of.
     """
     vertices = [tuple(map(float, v[:2])) for v in vertices]
     polygons = [list(map(int, polygon)) for polygon in polygons]
@@ -120,10 +121,13 @@ def shortest_walk(vertices, polygons, a, b, start, goal, links=()):
         jumps.append((len(places), len(places) + 1, cost))
         places += [(tuple(tail), tail_polygons), (tuple(head), head_polygons)]
     count = len(places)
+    left_only, entered_only = {0, *(head for _, head, _ in jumps)}, {1, *(tail for tail, _, _ in jumps)}
     step = [[math.inf] * count for _ in range(count)]
     for i, j in itertools.combinations(range(count), 2):
         if visible(vertices, polygons, edges, places[i][0], places[j][0], places[i][1], places[j][1]):
-            step[i][j] = step[j][i] = math.dist(places[i][0], places[j][0])
+            for one, two in ((i, j), (j, i)):
+                if one not in entered_only and two not in left_only:
+                    step[one][two] = math.dist(places[i][0], places[j][0])
     for tail, head, cost in jumps:
         step[tail][head] = min(step[tail][head], cost)
     best = [math.inf] * count

@@ -112,13 +112,18 @@ class Sight:
         return any(k in reached and part(k)[1] == 1 for k in last)
 
     def shortest(self, start, goal, links=()):
-        """Length of the shortest walk between two points; `links` are (from, to, cost), one-way."""
+        """Length of the shortest walk between two points; `links` are (from, to, cost), one-way.
+
+        Nobody walks through a vertex in which polygons only touch: where the start or the end of a link lies on it, it
+        is left to all sides and never walked into; a goal or the beginning of a link is never walked out of.
+        """
         ends = [(point, self.holding(point)) for point in (exact(start), exact(goal))]
         jumps = {}
         for tail, head, cost in links:
             jumps[len(ends)] = (len(ends) + 1, cost)
             ends += [(point, self.holding(point)) for point in (exact(tail), exact(head))]
         places = ends + self.places
+        walked_into = set(range(len(places))) - {head for head, _ in jumps.values()}
         best = {0: 0.0}
         queue, done = [(0.0, 0)], set()
         while queue:
@@ -129,8 +134,9 @@ class Sight:
                 continue
             done.add(here)
             steps = [jumps[here]] if here in jumps else []
-            for other, (point, polygons) in enumerate(places):
-                if other not in done and self.sees(places[here][0], point, places[here][1], polygons):
+            for other in () if here in jumps else walked_into - done:
+                point, polygons = places[other]
+                if self.sees(places[here][0], point, places[here][1], polygons):
                     x, y = (float(point[k] - places[here][0][k]) for k in range(2))
                     steps.append((other, math.hypot(x, y)))
             for other, length in steps:

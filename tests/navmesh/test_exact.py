@@ -282,6 +282,25 @@ def test_links_on_borders_are_used_from_every_side():
             assert navmesh.path(b, a, costs=costs).status is Status.UNREACHABLE
 
 
+@pytest.mark.parametrize("optimal", [True, False])
+def test_who_lands_on_a_pinch_point_leaves_to_all_sides_and_nobody_walks_through_it(optimal):
+    # Two squares that touch in (1, 1), and a third from which a link leads onto that corner.
+    vertices = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2), (5, 0), (6, 0), (6, 1), (5, 1)]
+    navmesh = NavMesh.from_polygons(np.array(vertices, float), [[0, 1, 2, 3], [2, 4, 5, 6], [7, 8, 9, 10]])
+    navmesh.add_link((5, 0.5), (1, 1), cost=2.0, one_way=True)
+    low, high, away = (0.0, 0.0), (2.0, 2.0), (6.0, 0.5)
+    for a, b in ((low, high), (high, low)):
+        assert navmesh.path(a, b, optimal=optimal).status is Status.UNREACHABLE
+        assert not navmesh.reachable(a, b)
+        assert navmesh.path((1, 1), b, optimal=optimal).cost == pytest.approx(math.sqrt(2))
+        assert navmesh.path(away, b, optimal=optimal).cost == pytest.approx(3 + math.sqrt(2))
+        assert navmesh.path(b, (1, 1), optimal=optimal).cost == pytest.approx(math.sqrt(2))
+    # A link that begins there is taken from both sides.
+    navmesh.add_link((1, 1), (5, 0.5), cost=3.0, one_way=True)
+    for a in (low, high):
+        assert navmesh.path(a, away, optimal=optimal).cost == pytest.approx(4 + math.sqrt(2))
+
+
 def test_reachable_follows_links_in_their_direction():
     square = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
     vertices = np.concatenate([square + np.array((3 * k, 0)) for k in range(5)])

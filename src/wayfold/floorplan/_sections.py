@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wayfold.agent import Agent
 from wayfold.geometry import Mesh
+from wayfold.geometry.near import same_points
 
 Floats = NDArray[np.float64]
 CUTS = (0.02, 0.5, 0.98)
@@ -168,23 +169,8 @@ def section(mesh: Mesh, height: float, grid: float) -> Floats:
     along = lines[:, 1] - lines[:, 0]
     backwards = normals[:, 0] * along[:, 1] - normals[:, 1] * along[:, 0] < 0.0
     lines[backwards] = lines[backwards][:, ::-1]
-    lines = _same_points(lines.reshape(-1, 2), 16.0 * grid * _FINE).reshape(-1, 2, 2)
+    lines = same_points(lines.reshape(-1, 2), 16.0 * grid * _FINE).reshape(-1, 2, 2)
     return np.asarray(lines[(lines[:, 0] != lines[:, 1]).any(axis=1)])
-
-
-def _same_points(points: Floats, near: float) -> Floats:
-    """Points that are near each other as one point: ends that triangles share, but for rounding."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-    from scipy.spatial import cKDTree
-
-    if not len(points):
-        return points
-    pairs = cKDTree(points).query_pairs(near, output_type="ndarray")
-    links = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(points), len(points)))
-    _, labels = connected_components(links, directed=False)
-    _, first = np.unique(labels, return_index=True)
-    return np.asarray(points[first[labels]])
 
 
 def winding(lines: Floats, points: Floats) -> Floats:

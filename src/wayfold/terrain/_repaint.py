@@ -14,17 +14,21 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold.geometry.near import same_points
 from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._kernels import Triangulation
 from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, reconnect, triangulate
 from wayfold.terrain.ground import Ground
 from wayfold.terrain.prepared import Prepared
 
+_NEAR = 4.0  # of the ground's resolution: points that lie as near to each other are one
+_ROUNDS = 4  # in which ends are made one; what they then meet is mostly nothing
+
 
 class Outline(NamedTuple):
     """Where one polygon lies."""
 
-    touched: Ints  # triangles that its outline meets
+    touched: Ints  # triangles that its outline meets, or misses by no more than rounding
     inside: Ints  # other triangles that it covers
     nbytes: int
 
@@ -194,7 +198,8 @@ def _outline(ground: Ground, polygon: Any) -> Outline:
     corners = vertices[triangles[where]]
     outline = polygon.boundary
     shapely.prepare([polygon, outline])
-    meets = shapely.intersects(outline, _polygons(corners))
+    # It may yet move a little, to points that it nearly passes.
+    meets = shapely.dwithin(outline, _polygons(corners), 2 * _NEAR * ground.slack)
     centres = corners.mean(axis=1)
     covered = ~meets & shapely.intersects_xy(polygon, centres[:, 0], centres[:, 1])
     touched, inside = where[meets].astype(np.int32), where[covered].astype(np.int32)
@@ -228,9 +233,10 @@ def _clusters(outlines: Sequence[Outline]) -> list[list[int]]:
 def _cut(ground: Ground, polygons: list[Any], outlines: list[Outline]) -> Cluster:
     vertices, triangles = ground.mesh.vertices, ground.mesh.triangles
     touched = np.unique(np.concatenate([outline.touched for outline in outlines]))
+    among = np.unique(triangles[touched])
     pieces = _polygons(vertices[triangles[touched]])
     lines = np.concatenate([shapely.boundary(pieces), shapely.boundary(np.array(polygons, object))])
-    found = triangulate(shapely.union_all(lines))
+    found = triangulate(_noded(lines, vertices[among], _NEAR * ground.slack))
     inside, of = shapely.STRtree(pieces).query(shapely.points(found.places), predicate="intersects")
     # What lies in no touched triangle is outside of the map, or is made of triangles that stay.
     owner = np.full(len(found.places), -1, np.int64)
@@ -241,9 +247,27 @@ def _cut(ground: Ground, polygons: list[Any], outlines: list[Outline]) -> Cluste
         over[shapely.intersects_xy(polygon, found.places[:, 0], found.places[:, 1])] = number
     mine = owner[found.face] >= 0
     parts, face = found.triangles[mine], found.face[mine]
-    numbers, fresh = _numbered(found.vertices, np.unique(parts), vertices, np.unique(triangles[touched]))
+    numbers, fresh = _numbered(found.vertices, np.unique(parts), vertices, among)
     found_parts = touched, fresh, numbers[parts], touched[owner[face]].astype(np.int32), over[face]
     return Cluster(*found_parts, sum(array.nbytes for array in found_parts))
+
+
+def _noded(lines: NDArray[Any], corners: Array, near: float) -> Any:
+    """Lines cut where they meet, without ends that are nearly the same; corners stay where they are.
+
+    An outline that was computed runs along another one only within rounding. Together they would leave slivers, and
+    ends so close to each other that no route gets from one side of them to the other.
+    """
+    found = shapely.union_all(lines)
+    for _ in range(_ROUNDS):
+        parts = shapely.get_parts(found)
+        points, line = shapely.get_coordinates(parts, return_index=True)
+        fixed, same = np.split(same_points(np.concatenate([corners, points]), near), [len(corners)])
+        if (same == points).all() or (fixed != corners).any():
+            break
+        step = np.flatnonzero((line[1:] == line[:-1]) & (same[1:] != same[:-1]).any(axis=1))
+        found = shapely.union_all(shapely.linestrings(np.stack([same[step], same[step + 1]], axis=1)))
+    return found
 
 
 def _polygons(corners: Array) -> NDArray[Any]:
