@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
 from wayfold._interrupts import uninterrupted
@@ -17,18 +19,39 @@ _T = TypeVar("_T")
 class Portable:
     """Objects that can be pickled and deep-copied: what belongs to this process stays behind and is made anew.
 
-    `_OWN` names it: locks, and pools of scratch memory.
+    `_OWN` names it: locks, and pools of scratch memory. Others may ask and edit the object meanwhile; the copy is the
+    object as it was before an edit or as it was after it. Edits that replace the object's state at once need nothing
+    for this. Those that change it in place are held off by its `_lock`, a `ReadersWriter`, until all of it is copied.
     """
 
     _OWN: ClassVar[tuple[tuple[str, Callable[[], Any]], ...]] = ()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
+        """What travels. Queries add to dicts, also to `__dict__`: only ``dict(...)`` copies them at one moment."""
         own = dict(self._OWN)
-        return {name: value for name, value in self.__dict__.items() if name not in own}
+        return {
+            name: dict(value) if type(value) is dict else value
+            for name, value in dict(self.__dict__).items()
+            if name not in own
+        }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+    def __getstate__(self) -> Any:
+        lock = getattr(self, "_lock", None)
+        if not isinstance(lock, ReadersWriter):
+            return self._state()
+        hold = _Hold(lock)
+        return self._state(), hold
+
+    def __setstate__(self, state: Any) -> None:
+        self.__dict__.update(state[0] if isinstance(state, tuple) else state)
         self.__dict__.update({name: make() for name, make in self._OWN})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with still(self):
+            other = object.__new__(type(self))
+            memo[id(self)] = other
+            other.__setstate__(copy.deepcopy(self._state(), memo))
+        return other
 
     def __copy__(self) -> Self:
         other = object.__new__(type(self))  # a shallow copy shares everything, its locks as well
@@ -47,7 +70,8 @@ class ReadersWriter:
 
     def __init__(self) -> None:
         self._turn = threading.RLock()  # of the thread that writes
-        self._own: dict[int, Any] = {}  # a lock for each thread that has read
+        self._mine = threading.local()  # the lock of each thread that has read, which goes with the thread
+        self._all: weakref.WeakSet[Any] = weakref.WeakSet()
         self._writers: set[object] = set()  # writing or waiting
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
@@ -55,10 +79,12 @@ class ReadersWriter:
 
     def reading(self) -> AbstractContextManager[Any]:
         """Hold off writers for a ``with`` block."""
-        own = self._own.get(threading.get_ident())
+        own: Any = getattr(self._mine, "lock", None)
         if own is None:
+            own = threading.RLock()
             with self._turn:
-                own = self._own.setdefault(threading.get_ident(), threading.RLock())
+                self._all.add(own)
+                self._mine.lock = own
         if self._writers and not own._is_owned():
             with self._turn:  # otherwise one query after the other might keep writers waiting for ever
                 pass
@@ -72,11 +98,49 @@ class ReadersWriter:
             self._writers.add(me)
             try:
                 with self._turn, ExitStack() as all_of_them:
-                    for own in self._own.values():
+                    for own in self._all:
                         all_of_them.enter_context(own)
                     yield
             finally:
                 self._writers.discard(me)
+
+
+def still(thing: Any) -> AbstractContextManager[Any]:
+    """Hold off whoever would change an object in place; nothing for objects that have no `ReadersWriter`."""
+    lock = getattr(thing, "_lock", None)
+    return lock.reading() if isinstance(lock, ReadersWriter) else nullcontext()
+
+
+class _Hold:
+    """Holds writers off until it is pickled, or dropped because the pickling has failed.
+
+    It is the last part of the state that it belongs to. Parts are pickled in order, so that all of the others are
+    written by then.
+    """
+
+    def __init__(self, lock: ReadersWriter) -> None:
+        with uninterrupted():
+            own = lock.reading()
+            own.__enter__()
+            self._own: AbstractContextManager[Any] | None = own
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        self._release()
+        return _nothing, ()
+
+    def __del__(self) -> None:
+        with suppress(AttributeError, RuntimeError):  # it was never held, or belongs to a thread that has ended
+            self._release()
+
+    def _release(self) -> None:
+        with uninterrupted():
+            own, self._own = self._own, None
+            if own is not None:
+                own.__exit__(None, None, None)
+
+
+def _nothing() -> None:
+    """What a `_Hold` is in a pickle."""
 
 
 def reads(method: _F) -> _F:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from wayfold import _check
 from wayfold._archive import File, read_archive, write_archive
+from wayfold._locks import Portable, still
 from wayfold.agent import ALL_MOTIONS, Agent, Motion
 from wayfold.errors import FormatError, ParameterError, WayfoldError
 
@@ -195,7 +196,7 @@ def agent_of(meta: Mapping[str, Any]) -> Agent:
 
 
 @_check.checked
-class Savable:
+class Savable(Portable):
     """Objects that can be written to `.wayfold` files.
 
     A class says what its files hold (`_SCHEMA`), takes an object apart (`_to_parts`) and puts it together again
@@ -238,12 +239,13 @@ class Savable:
 
         The file is complete or as it was before, and the same object gives the same bytes.
         """
-        parts = self._to_parts()
-        try:
-            self._SCHEMA.check(parts)
-        except ValueError as error:
-            raise ParameterError(f"this {self._SCHEMA.kind} cannot be saved: {error}") from None
-        write_archive(file, self._SCHEMA.kind, parts.arrays, parts.meta)
+        with still(self):
+            parts = self._to_parts()
+            try:
+                self._SCHEMA.check(parts)
+            except ValueError as error:
+                raise ParameterError(f"this {self._SCHEMA.kind} cannot be saved: {error}") from None
+            write_archive(file, self._SCHEMA.kind, parts.arrays, parts.meta)
 
     @classmethod
     def load(cls, file: File) -> Self:

@@ -10,8 +10,7 @@ import shapely
 
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Terrain
-from wayfold.terrain import prepared
-from wayfold.terrain.prepared import Prepared
+from wayfold._prepared import Prepared
 
 pytestmark = pytest.mark.kernels
 
@@ -61,7 +60,6 @@ def named(count=8):
 
 
 def test_hundreds_of_weights_and_radii_stay_within_the_limit_and_answer_as_fresh_terrains(monkeypatch):
-    monkeypatch.setattr(prepared, "LIMIT", 2**20)
     monkeypatch.setattr("wayfold.terrain.terrain.LIMIT", 2**20)
     terrain = Terrain(named())
     rng = np.random.default_rng(4)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shapely import Polygon
 
 from wayfold import _check
+from wayfold._locks import Portable
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
@@ -32,7 +33,7 @@ _OPTIONS = {
 
 
 @dataclass
-class Level:
+class Level(Portable):
     """A floor or a transition area, cut into convex rings; all but its plan is relative to the common frame."""
 
     plan: FloorPlan

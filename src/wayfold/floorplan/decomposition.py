@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
 from wayfold import _check
-from wayfold._locks import Portable, at_one_moment, derived
+from wayfold._locks import at_one_moment, derived
 from wayfold._schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _build, _files, _gateways, _locate_kernels, _mesh, _routes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @_check.checked
-class Decomposition(Savable, Portable):
+class Decomposition(Savable):
     """Free space cut into convex regions; build one with `FloorPlan.decompose` or `Building.decompose`.
 
     Parameters

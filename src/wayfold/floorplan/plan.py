@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from shapely import MultiPolygon, Polygon
 
 from wayfold import _check, formats
+from wayfold._locks import Portable
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _polygons
 from wayfold.geometry.frame import Frame
@@ -30,7 +31,7 @@ _SLIT = 64  # times the resolution (1e-9 of the extent): narrower passages are c
 
 
 @_check.checked
-class FloorPlan:
+class FloorPlan(Portable):
     """A floor: the free space is `boundary` without the `obstacles`.
 
     Parameters

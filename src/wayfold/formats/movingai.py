@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._archive import File, replacing
+from wayfold._locks import Portable
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
 from wayfold.formats.movingai3d import Scenarios3D, check_version, load_scen3d
@@ -31,7 +32,7 @@ _COLUMNS = 9
 
 
 @dataclass(frozen=True, eq=False)
-class MovingAiMap:
+class MovingAiMap(Portable):
     """A grid map.
 
     Attributes

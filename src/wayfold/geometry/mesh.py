@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import Portable
 from wayfold.errors import GeometryError
 
 
 @_check.checked
-class Mesh:
+class Mesh(Portable):
     """Triangles in space, checked once and then left alone.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import Portable
 from wayfold._threads import run_chunks
 from wayfold.errors import ParameterError
 from wayfold.geometry import _voxel_kernels
@@ -21,7 +22,7 @@ _SLACK = 4e-15  # of the largest cell number; several times what rounding can do
 
 
 @_check.checked
-class Voxels:
+class Voxels(Portable):
     """A sparse set of cubic cells. Cell (x, y, z) is the closed box from ``origin + cell * (x, y, z)``, one cell wide.
 
     Parameters

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._prepared import Prepared
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
@@ -73,7 +74,7 @@ class Graph(Conversions, Savable):
         self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, where)
         self._workspaces = Workspaces(len(where))
         self._spaces: dict[int, _kernels.GraphSpace] = {}
-        self._components: dict[int, NDArray[np.int32]] = {}
+        self._components = Prepared(most=8)  # for each set of motions
         self._reverse: Graph | None = None
         self._tree: cKDTree | None = None
 
@@ -308,12 +309,13 @@ class Graph(Conversions, Savable):
         """
         # Without motions on the edges every set of motions sees the same graph.
         usable = _EVERY_MOTION if motions is None or self.motions is None else int(check_motions(motions))
-        labels = self._components.get(usable)
-        if labels is None:
-            labels = np.empty(self.num_nodes, np.int32)
-            _kernels.label_components(self._space(usable), labels)
-            labels.setflags(write=False)
-            self._components[usable] = labels
+        labels: NDArray[np.int32] = self._components.get(usable, lambda: self._label(usable))
+        return labels
+
+    def _label(self, usable: int) -> NDArray[np.int32]:
+        labels = np.empty(self.num_nodes, np.int32)
+        _kernels.label_components(self._space(usable), labels)
+        labels.setflags(write=False)
         return labels
 
     def nearest(self, points: ArrayLike) -> Any:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
-from wayfold._locks import Portable, ReadersWriter, reads, writes
+from wayfold._locks import ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
 from wayfold.errors import ParameterError
@@ -36,7 +36,7 @@ _NEAR_NODES = 192
 
 
 @_check.checked
-class Hierarchy(Savable, Portable):
+class Hierarchy(Savable):
     """Levels of parts over a graph; build one with `build`.
 
     Any number of threads may ask for paths, also while another one changes costs: a query sees those before a change or
@@ -165,7 +165,7 @@ class Hierarchy(Savable, Portable):
     @property
     def nbytes(self) -> int:
         """Bytes of the levels, stored sub-paths included, without the graph that they were built from."""
-        return sum(queries.levels.nbytes for queries in self._queries.values())
+        return sum(queries.levels.nbytes for queries in tuple(self._queries.values()))
 
     @reads
     def memory(self) -> dict[str, int]:
@@ -176,7 +176,7 @@ class Hierarchy(Savable, Portable):
             **result,
             "numbering_and_landmarks": total - sum(result.values()),
             "total": total,
-            "workspaces": sum(queries.nbytes for queries in self._queries.values()),
+            "workspaces": sum(queries.nbytes for queries in tuple(self._queries.values())),
         }
 
     def __repr__(self) -> str:

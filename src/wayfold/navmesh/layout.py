@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._locks import Portable
+from wayfold._prepared import Prepared
 from wayfold.geometry.frame import Frame
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _plane_kernels
@@ -19,6 +21,8 @@ from wayfold.navmesh._ground_kernels import Cells, Ground
 from wayfold.navmesh._plane_kernels import Plane
 
 _MOST_CELLS = 1 << 22
+MOST_CLOSED = 16
+"""Sets of closed kinds of which is kept what follows from them: about 13 bytes an edge each."""
 ALL_OPEN = np.zeros(256, np.uint8)
 _LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
 
@@ -37,7 +41,7 @@ class Pieces(NamedTuple):
     sources: NDArray[np.int32]
 
 
-class Layout:
+class Layout(Portable):
     """A mesh without links, and what is derived from it.
 
     Parameters
@@ -54,7 +58,7 @@ class Layout:
         self.ground = ground
         self.frame = Frame((0.0, 0.0, 0.0), Frame.of(ground.vertices).extent) if frame is None else frame
         self.kinds = kinds
-        self._planes: dict[bytes, Plane] = {}
+        self._planes = Prepared(most=MOST_CLOSED)
         self.kept: NDArray[np.int32] | None = None
         """(p,) which polygon of the mesh before the last rebuild each one is, -1 where it is new; None if unknown."""
 
@@ -219,23 +223,22 @@ class Layout:
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
-        key = closed.tobytes()
-        plane = self._planes.get(key)
-        if plane is None:
-            pieces, turns, ahead = self.pieces, self.turns, self.pieces.ahead
-            if closed.any():
-                shut = (closed[self.kinds] != 0).astype(np.uint8)
-                ground = self.ground
-                beyond = np.where((ground.neighbours >= 0) & (shut[ground.neighbours] == 0), ground.neighbours, -1)
-                turns = self._turns(beyond.astype(np.int32), shut)
-                ahead = np.where((ahead >= 0) & (shut[pieces.owners[ahead]] == 0), ahead, -1).astype(np.int32)
-            exits = np.add.reduceat(ahead >= 0, pieces.offsets[:-1], dtype=np.int32)
-            plane = Plane(
-                self.ground.vertices, pieces.offsets, pieces.corners, ahead, pieces.twins, turns, exits, pieces.rough,
-                pieces.owners, pieces.firsts, pieces.lasts, pieces.sources,
-            )  # fmt: skip
-            self._planes[key] = plane
+        plane: Plane = self._planes.get(closed.tobytes(), lambda: self._new_plane(closed))
         return plane
+
+    def _new_plane(self, closed: NDArray[np.uint8]) -> Plane:
+        pieces, turns, ahead = self.pieces, self.turns, self.pieces.ahead
+        if closed.any():
+            shut = (closed[self.kinds] != 0).astype(np.uint8)
+            ground = self.ground
+            beyond = np.where((ground.neighbours >= 0) & (shut[ground.neighbours] == 0), ground.neighbours, -1)
+            turns = self._turns(beyond.astype(np.int32), shut)
+            ahead = np.where((ahead >= 0) & (shut[pieces.owners[ahead]] == 0), ahead, -1).astype(np.int32)
+        exits = np.add.reduceat(ahead >= 0, pieces.offsets[:-1], dtype=np.int32)
+        return Plane(
+            self.ground.vertices, pieces.offsets, pieces.corners, ahead, pieces.twins, turns, exits, pieces.rough,
+            pieces.owners, pieces.firsts, pieces.lasts, pieces.sources,
+        )  # fmt: skip
 
 
 def near_of(frame: Frame) -> float:

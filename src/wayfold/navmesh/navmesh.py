@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._interrupts import interruptible
-from wayfold._locks import Portable
 from wayfold._schema import Parts, Savable
 from wayfold._threads import run_chunks
 from wayfold.agent import Agent
@@ -42,7 +41,7 @@ File = str | os.PathLike[str]
 
 
 @_check.checked
-class NavMesh(Places, Savable, Portable):
+class NavMesh(Places, Savable):
     """Convex polygons that a character walks on, with paths over them.
 
     Make one with `build`, `from_polygons` or `read`. Any number of threads may query it, also while another one edits

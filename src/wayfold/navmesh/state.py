@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _check
+from wayfold._locks import Portable
+from wayfold._prepared import Prepared
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
 from wayfold.graph._build_kernels import sort_rows
@@ -20,9 +22,10 @@ from wayfold.navmesh import _corridor_kernels, _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh._plane_kernels import Plane
-from wayfold.navmesh.layout import ALL_OPEN, Layout, join
+from wayfold.navmesh.layout import ALL_OPEN, MOST_CLOSED, Layout, join
 from wayfold.navmesh.scratch import Rooms, Scratch
 
+_MOST_COSTS = 64  # sets of costs that are kept, 2.5 kB each
 _FEW = 16  # pieces that meet in one point, for most points
 NO_POLYGONS = np.empty(0, np.uint8)
 
@@ -68,7 +71,7 @@ class Rates:
         self.uniform = self.lowest if self.even and finite.size == present.size else 0.0
 
 
-class State:
+class State(Portable):
     """One version of a navigation mesh.
 
     Parameters
@@ -86,9 +89,9 @@ class State:
         self.ground: Ground = layout.ground
         self.kinds = layout.kinds
         self.links = no_links(self.num_polygons) if links is None else links
-        self._rates: dict[tuple[tuple[int, float], ...], Rates] = {}
-        self._planes: dict[bytes, Plane] = {}
-        self._islands: dict[bytes, Islands] = {}
+        self._rates = Prepared(most=_MOST_COSTS)
+        self._planes = Prepared(most=MOST_CLOSED)
+        self._islands = Prepared(most=MOST_CLOSED)
         self._moved = any(layout.frame.origin)
         self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
@@ -121,13 +124,14 @@ class State:
         return self._rates_of(tuple(sorted(found.items())))
 
     def _rates_of(self, key: tuple[tuple[int, float], ...]) -> Rates:
-        rates = self._rates.get(key)
-        if rates is None:
-            table = np.ones(256)
-            for kind, rate in key:
-                table[kind] = rate
-            rates = self._rates[key] = Rates(table, self.kinds)
+        rates: Rates = self._rates.get(key, lambda: self._new_rates(key))
         return rates
+
+    def _new_rates(self, key: tuple[tuple[int, float], ...]) -> Rates:
+        table = np.ones(256)
+        for kind, rate in key:
+            table[kind] = rate
+        return Rates(table, self.kinds)
 
     @property
     def centres(self) -> NDArray[np.float64]:
@@ -191,15 +195,15 @@ class State:
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
         """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
-        plane = self.layout.plane(closed)
         if not len(self.links.costs):
-            return plane
-        key = closed.tobytes()
-        if key not in self._planes:
-            # A polygon with a link is no dead end.
-            exits = plane.exits + 2 * np.diff(self.piece_links.offsets).astype(np.int32)
-            self._planes[key] = plane._replace(exits=exits)
-        return self._planes[key]
+            return self.layout.plane(closed)
+        plane: Plane = self._planes.get(closed.tobytes(), lambda: self._linked_plane(closed))
+        return plane
+
+    def _linked_plane(self, closed: NDArray[np.uint8]) -> Plane:
+        # A polygon with a link is no dead end.
+        plane = self.layout.plane(closed)
+        return plane._replace(exits=plane.exits + 2 * np.diff(self.piece_links.offsets).astype(np.int32))
 
     def shut(self, closed: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """(p,) 1 for polygons of `closed` kinds; empty where there are none."""
@@ -278,18 +282,18 @@ class State:
 
     def islands(self, closed: NDArray[np.uint8]) -> Islands:
         """Which polygons can reach which, where those of `closed` kinds cannot be walked on; links count one way."""
-        key = closed.tobytes()
-        found = self._islands.get(key)
-        if found is None:
-            labels = self.layout.components
-            shut = self.shut(closed)
-            if len(shut):
-                ahead = self.ground.neighbours
-                open_ = (ahead >= 0) & (shut[ahead] == 0) & (shut[self.layout.owners] == 0)
-                labels = join(self.ground.offsets, np.where(open_, ahead, -1).astype(np.int32))
-                labels[shut != 0] = -1
-            found = self._islands[key] = Islands(labels, self._onward(labels))
+        found: Islands = self._islands.get(closed.tobytes(), lambda: self._new_islands(closed))
         return found
+
+    def _new_islands(self, closed: NDArray[np.uint8]) -> Islands:
+        labels = self.layout.components
+        shut = self.shut(closed)
+        if len(shut):
+            ahead = self.ground.neighbours
+            open_ = (ahead >= 0) & (shut[ahead] == 0) & (shut[self.layout.owners] == 0)
+            labels = join(self.ground.offsets, np.where(open_, ahead, -1).astype(np.int32))
+            labels[shut != 0] = -1
+        return Islands(labels, self._onward(labels))
 
     def _onward(self, labels: NDArray[np.int32]) -> dict[int, set[int]]:
         starts = np.repeat(np.arange(self.num_polygons), np.diff(self.links.offsets))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
+from wayfold._prepared import Prepared
 from wayfold.agent import Agent
 from wayfold.geometry import TriangleIndex
 from wayfold.geometry.frame import ROUNDING
@@ -34,6 +35,8 @@ _RIMS, _POINTS, _TRIED = 5000, 20_000, 6
 """Pairs of edges between two islands, places along one and places that are looked at, at most."""
 _PROFILE, _STATIONS, _ACROSS = 513, 17, 257
 """Points at which heights are measured, openings along a line, and each of them across."""
+_MOST_TOLD = 64
+"""Pairs of islands of which is kept what parts them."""
 _MEASURED = 0.01
 """Of the radius: how well a width is known."""
 
@@ -92,7 +95,7 @@ class Reasons:
     ) -> None:
         self._state, self._rates, self._agent, self._triangles = state, rates, agent, triangles
         self._gaps: Gaps | None = None
-        self._told: dict[tuple[int, int], str] = {}
+        self._told = Prepared(most=_MOST_TOLD)
         self._reach = 2.0 if agent is None or agent.radius <= 0 else _REACH * agent.radius
 
     def tell(self, starts: list[int], goals: list[int], closed: bool = False) -> str:
@@ -115,9 +118,7 @@ class Reasons:
         text = f"start is on {found.name(a)}, goal on {found.name(b)}; "
         if closed or self._state.islands(ALL_OPEN).joined(starts[0], goals[0]):
             return text + CLOSED
-        if (a, b) not in self._told:
-            self._told[a, b] = self._missing(a, b, found)
-        return text + self._told[a, b]
+        return text + str(self._told.get((a, b), lambda: self._missing(a, b, found)))
 
     def _missing(self, a: int, b: int, found: Isles) -> str:
         """What would join two islands."""

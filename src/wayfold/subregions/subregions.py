@@ -427,6 +427,7 @@ class SubregionGraph(Savable):
 
     _SCHEMA = _files.SCHEMA
 
+    @reads
     def _to_parts(self) -> Parts:
         return _files.to_parts(self)
 

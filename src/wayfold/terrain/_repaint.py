@@ -14,12 +14,12 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold._prepared import Prepared
 from wayfold.geometry.near import same_points
 from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._kernels import Triangulation
 from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, reconnect, triangulate
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.prepared import Prepared
 
 _NEAR = 4.0  # of the ground's resolution: points that lie as near to each other are one
 _ROUNDS = 4  # in which ends are made one; what they then meet is mostly nothing

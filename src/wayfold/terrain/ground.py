@@ -10,6 +10,7 @@ from collections import deque
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,7 +114,7 @@ class Ground(Portable):
         Of these triangles, where it is known already.
     """
 
-    _OWN = (("_lock", Lock),)
+    _OWN = (("_lock", Lock), ("_pools", WeakValueDictionary))
 
     def __init__(
         self, vertices: Array, triangles: Ints, frame: Frame, mesh: _kernels.Triangulation | None = None
@@ -124,7 +125,7 @@ class Ground(Portable):
         self.bounds = (float(low[0]), float(low[1]), float(high[0]), float(high[1]))
         self.extent = float((high - low).max())
         self.slack = resolution(frame)
-        self._pools: dict[int, Pool] = {}
+        self._pools: WeakValueDictionary[int, Pool] = WeakValueDictionary()  # those that some routes use
         self._edited: Pool | None = None
         self._lock = Lock()
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check, _threads
+from wayfold._prepared import Prepared
 from wayfold._schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Status
@@ -24,13 +25,17 @@ from wayfold.terrain._repaint import Painted, Pieces, repaint
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.prepared import CUTS, LIMIT, Prepared
 from wayfold.terrain.routes import DualRoutes, EdgeRoutes, Reach
 from wayfold.terrain.steiner import SteinerGraph
 
 GRAPHS = ("refined", "steiner", "dual-extra", "dual", "grid")
 SEARCHES = ("astar", "dijkstra", "bushwhack", "cones")
 DEFAULT = "default"
+LIMIT = 256 * 2**20
+"""Bytes of graphs and grown grounds that a terrain keeps for all its weights and radii, besides the one used last."""
+CUTS = 16 * 2**20
+"""Bytes that it keeps of what painted polygons have cut."""
+_MOST_DEPTH = 8  # terrains painted one over the other, of which the last keeps the first
 _CANDIDATES = 20_000  # triangles up to which a second route is refined too
 
 Array = NDArray[np.float64]
@@ -66,6 +71,7 @@ class Terrain(FromSources, Savable):
     threads may ask at once.
     """
 
+    _OWN = (("_latest", lambda: None),)
     _passes = True  # pinch points
 
     def __init__(
@@ -97,6 +103,7 @@ class Terrain(FromSources, Savable):
         self._cuts = Prepared(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
         self._edit: tuple[Terrain, Painted] | None = None  # the ground that it was cut from, and how
+        self._depth = 0  # how many times it was painted, one after the other
         self._latest: tuple[Pieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
@@ -225,8 +232,10 @@ class Terrain(FromSources, Savable):
         if found.triangles is not ground.mesh.triangles:
             ground = Ground(found.vertices, found.triangles, ground.frame, found.mesh)
         painted = Terrain._from_ground(ground, kinds, names, weights)
-        painted._source = self, local, factors
-        painted._edit = self, found
+        painted._depth = self._depth + 1
+        if painted._depth % _MOST_DEPTH:  # otherwise each would keep all of those before it
+            painted._source = self, local, factors
+            painted._edit = self, found
         return painted
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:

@@ -160,7 +160,12 @@ class CellPlanner(Planner):
         return int(self._places.find(where[None], self._there, name)[0])
 
     def _nodes(self, at: At) -> NDArray[np.int32]:
-        return self._grid._nodes(self._places.index.cells(at))
+        cells = self._places.index.cells(at)
+        nodes = self._grid._nodes(cells)
+        if len(nodes) and nodes.min() < 0:
+            cell = tuple(cells[np.argmin(nodes)].tolist())
+            raise EditError(f"cell {cell} is no more in the grid: take cells away with World.block, not from its map")
+        return nodes
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         first, last = self._ends(start, goal)
@@ -258,14 +263,17 @@ class CellPlanner(Planner):
         self._held[prepared.touched] += prepared.sign
         self._there[prepared.gone] = False
         self._there[prepared.back] = True
-        grid.remove(index.cells(prepared.gone))
-        back = index.cells(prepared.back)
+        gone, back = index.cells(prepared.gone), index.cells(prepared.back)
+        grid.remove(gone[grid._nodes(gone) >= 0])
+        back = back[grid._nodes(back) < 0]
         kinds = np.zeros(len(back), np.uint8) if self._kinds is None else self._kinds[back[:, 1], back[:, 0]] - 1
         for kind in np.unique(kinds).tolist():
             grid.add(back[kinds == kind], kind=kind)
         if prepared.dear.size:
             cells = index.cells(prepared.dear)
-            more = prepared.effects - grid.effects(cells)
+            there = grid._nodes(cells) >= 0
+            cells = cells[there]
+            more = prepared.effects[there] - grid.effects(cells)
             grid.remove_effect(np.repeat(cells, np.maximum(-more, 0), axis=0))
             grid.add_effect(np.repeat(cells, np.maximum(more, 0), axis=0))
 

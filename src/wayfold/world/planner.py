@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check, _text
-from wayfold._locks import ReadersWriter
+from wayfold._locks import Portable, ReadersWriter, still
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path
@@ -51,7 +51,7 @@ class Notes:
 
 
 @_check.checked
-class Planner(ABC):
+class Planner(Portable, ABC):
     """Plans for one agent; `World.planner` makes it.
 
     Any number of threads may ask it, also while another one edits the world: a query sees the world as it was or as it
@@ -393,8 +393,8 @@ class Planner(ABC):
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """While a query runs the map must not change."""
-        with self._lock.reading():
+        """While a query runs the map must not change, neither with the world nor on its own."""
+        with self._lock.reading(), still(self.map):
             yield
 
 

@@ -249,6 +249,7 @@ class RoamingPlanner(Planner):
     def _commit(self, prepared: Change) -> None:
         before = self._zones
         self._zones = prepared.zones
+        self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in prepared.zones.blocks}
         self._lost = prepared.lost
         self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])

@@ -11,6 +11,7 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check, _text
+from wayfold._locks import Portable
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 
@@ -19,7 +20,7 @@ Points = NDArray[np.float64]
 
 @_check.checked
 @dataclass(frozen=True)
-class Shape:
+class Shape(Portable):
     """An upright prism: what lies over a polygon between two heights. Make one as a `Box` or a `Prism`.
 
     Boxes are equal when their corners are, prisms when their polygons and heights are.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import _check, formats, samples
+from wayfold._locks import Portable
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats import Map3D, MovingAiMap
 from wayfold.geometry import Mesh
@@ -22,7 +23,7 @@ File = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Source(Portable):
     """The geometry of a world; one of the four is there.
 
     Attributes

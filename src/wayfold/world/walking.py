@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
-from wayfold._locks import ReadersWriter
+from wayfold._locks import Portable, ReadersWriter
 from wayfold.agent import Agent
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
+from wayfold.navmesh.linking import linked
 from wayfold.navmesh.places import find, points_of
+from wayfold.navmesh.state import no_links
 from wayfold.navmesh.straight import straightened
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
@@ -34,7 +36,7 @@ Kinds = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
-class Standing:
+class Standing(Portable):
     """The ground at one moment, which never changes.
 
     Parameters
@@ -61,6 +63,8 @@ class Standing:
         """Gives the triangles of the world, on which is measured why there is no way."""
         self.unblocked: Callable[[], NavMesh] | None = None
         """Makes the navigation mesh without blocks; None where there are none."""
+        self.asked = self.version.asked
+        """Links of the mesh that an edit made this one of."""
 
     @cached_property
     def reasons(self) -> Reasons:
@@ -211,7 +215,8 @@ class WalkingPlanner(Planner):
         if ends is None:
             return Path(Status.UNREACHABLE, why=partial(now.why, np.array(start, float), np.array(goal, float)))
         first, last = ends
-        best = now.navmesh.path(start, goal, costs=now.costs) if exact else None
+        # Links may come and go meanwhile, so not over the mesh as it is by now.
+        best = NavMesh._of(now.version, self.agent).path(start, goal, costs=now.costs) if exact else None
         if best is not None and now.rates.even:
             return best
         if first == last and now.rates.even:
@@ -314,9 +319,10 @@ class WalkingPlanner(Planner):
         kinds = kinds_of(after, now.kinds, self._costs)
         zones += [(zone.outline, zone.low, zone.high, table_of(kinds, cost)) for zone, cost in after.costs]
         costs = {**self._costs, **{kind: self._costs.get(own, 1.0) * cost for (own, cost), kind in kinds.items()}}
+        asked = now.navmesh._now.asked
         navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
         after_edit = Standing(navmesh, costs, None, kinds)
-        after_edit.triangles = self._triangles
+        after_edit.triangles, after_edit.asked = self._triangles, asked
         if after.blocks:
             after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
         kept = after_edit.state.kept
@@ -343,6 +349,13 @@ class WalkingPlanner(Planner):
         return navmesh
 
     def _commit(self, prepared: Standing) -> None:
+        before, after = self._standing.navmesh, prepared.navmesh
+        with before._edit:
+            asked = before._now.asked
+            if after is not before and asked is not prepared.asked:  # links came or went while it was prepared
+                state = after._now.state
+                bare = state.with_links(no_links(state.num_polygons))
+                after._now = linked(after._now._replace(state=bare, asked=asked))
         self._standing = prepared
 
     def refresh(self) -> None:

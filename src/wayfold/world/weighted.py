@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from wayfold import _check
-from wayfold._locks import ReadersWriter
+from wayfold._locks import Portable, ReadersWriter
 from wayfold.agent import Agent
 from wayfold.path import Path
 from wayfold.terrain import Terrain
@@ -22,7 +22,7 @@ from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.shapes import Shape
 
 
-class Lying:
+class Lying(Portable):
     """The ground at one moment; nothing in it changes.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._locks import Portable, ReadersWriter
+from wayfold._prepared import Prepared
 from wayfold.agent import Agent
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
@@ -23,6 +25,8 @@ from wayfold.world.planner import Planner, Zones
 from wayfold.world.progress import Progress, told
 from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
+
+_MOST_PLANNERS = 32
 
 
 @_check.checked
@@ -51,7 +55,7 @@ class World(Portable):
         self.closed = _names(closed)
         self._source = source
         self._cache = cache_of(cache)
-        self._planners: dict[Any, Planner] = {}
+        self._planners = Prepared(most=_MOST_PLANNERS)
         self._zones = Zones()
         self._counts: dict[Shape, int] = {}
         self._version = 0
@@ -155,13 +159,23 @@ class World(Portable):
 
     @property
     def planners(self) -> tuple[Planner, ...]:
-        """The planners that have been made."""
-        return tuple(self._planners.values())
+        """The planners that have been made and are kept, by the world or by somebody else."""
+        return tuple(planner for _, planner in self._planners.items())
 
     def __repr__(self) -> str:
         low, high = self.bounds
         size = " x ".join(f"{side:.4g}" for side in high - low)
-        return f"<World {self.name!r}: {self.kind}, {size} m, {len(self._planners)} planners>"
+        return f"<World {self.name!r}: {self.kind}, {size} m, {len(self.planners)} planners>"
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "_planners": self._planners.items()}
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state)
+        planners: Any = self._planners
+        self._planners = Prepared(most=_MOST_PLANNERS)
+        for key, planner in planners:
+            self._planners.get(key, partial(_same, planner))
 
     # --- planning ----------------------------------------------------------------------------------------------------
 
@@ -176,6 +190,8 @@ class World(Portable):
         **settings: Any,
     ) -> Planner:
         """Who plans for an agent: made when it is first asked for, from the cache if it was made before.
+
+        A world keeps the 32 planners that were asked for last; edits reach them and all others that somebody still has.
 
         Parameters
         ----------
@@ -210,17 +226,17 @@ class World(Portable):
         prices = _prices(costs)
         key = (who, chosen.map, chosen.accelerator, prices, tuple(sorted(settings.items())))
         try:
-            found = self._planners.get(key)
+            found = self._planners.find(key)
         except TypeError:
             raise ParameterError(f"a setting has no plain value: {_check.shown(settings)}") from None
-        if found is not None:
+        if isinstance(found, Planner):
             return found
         with self._building:
-            found = self._planners.get(key)
-            if found is None:
+            made: Planner | None = self._planners.find(key)
+            if made is None:
                 begin = time.perf_counter()
                 with told(progress) as tell:
-                    found = building.build(
+                    made = building.build(
                         building.Request(
                             self._source,
                             who,
@@ -233,12 +249,12 @@ class World(Portable):
                             tell,
                         )
                     )
-                found.notes.build_seconds = time.perf_counter() - begin
-                found.world = self
+                made.notes.build_seconds = time.perf_counter() - begin
+                made.world = self
                 with self._editing:
-                    self._catch_up(found)
-                    self._planners[key] = found
-        return found
+                    self._catch_up(made)
+                    self._planners.get(key, partial(_same, made))
+        return made
 
     def _catch_up(self, planner: Planner) -> None:
         """Tell a new planner, which was built for the world as it is without edits, about them one by one."""
@@ -343,7 +359,7 @@ class World(Portable):
 
     def _edit(self, shape: Shape, after: Zones, counts: dict[Shape, int]) -> None:
         """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
-        planners = list(self._planners.values()) if after != self._zones else []
+        planners = self.planners if after != self._zones else ()
         prepared = [planner._prepare(self._zones, after, shape) for planner in planners]
         with self._lock.writing():
             for planner, change in zip(planners, prepared, strict=True):
@@ -352,6 +368,10 @@ class World(Portable):
             self._zones = after
             self._counts = counts
             self._version += 1
+
+
+def _same(planner: Planner) -> Planner:
+    return planner
 
 
 def _names(names: Any) -> tuple[str, ...]:
