@@ -386,19 +386,7 @@ def _join(
             for motion in (Motion.SURFACE, Motion.ADHESIVE):
                 if motions & Motion.ADHESIVE and not empty[region]:
                     count = _kernels.drop_islands(
-                        world,
-                        surroundings.body,
-                        points,
-                        nodes[region],
-                        of,
-                        kinds,
-                        motions,
-                        int(motion),
-                        _LEAST_ISLAND,
-                        *scratch,
-                        count,
-                        group,
-                        met,
+                        nodes[region], of, kinds, int(motion), _LEAST_ISLAND, *scratch, count, group, met
                     )
             starts, ends, kinds_of = scratch
             edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())

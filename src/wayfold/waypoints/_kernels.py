@@ -228,23 +228,33 @@ def within_reach(world, body, p, q):
 
 
 @kernel
-def motion_between(world, body, p, q, wanted):
-    """The motion type of a straight line: the first of surface, adhesive and volumetric that passes; 0 for none.
+def motions_between(world, body, p, q, wanted, every):
+    """The motions of `wanted` by which a straight line is legal: all where `every`, else the first that passes.
 
-    Only motions in `wanted` are tried.
+    0 for none. They are tried in the order surface, adhesive, volumetric.
     """
     if not free(world, p, q, body.radius):
         return 0
     upright = False
     if wanted & (SURFACE | VOLUMETRIC):
         upright = upright_clear(world, body, p, q)
+    legal = 0
     if wanted & SURFACE and upright and surface_below(world, body, p, q) and feet_clear(world, body, p, q):
-        return SURFACE
-    if wanted & ADHESIVE and surface_beside(world, body, p, q):
-        return ADHESIVE
-    if wanted & VOLUMETRIC and upright:
-        return VOLUMETRIC
-    return 0
+        legal = SURFACE
+    if wanted & ADHESIVE and (every or legal == 0) and surface_beside(world, body, p, q):
+        legal |= ADHESIVE
+    if wanted & VOLUMETRIC and (every or legal == 0) and upright:
+        legal |= VOLUMETRIC
+    return legal
+
+
+@kernel
+def motion_between(world, body, p, q, wanted):
+    """The motion type of a straight line: the first of surface, adhesive and volumetric that passes; 0 for none.
+
+    Only motions in `wanted` are tried.
+    """
+    return motions_between(world, body, p, q, wanted, False)
 
 
 @kernel
@@ -295,7 +305,7 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
 
     `points` (n, 3) float32, `nodes` (m,) int32 of the region, `of` (n, 2) int32 the regions of each waypoint, the lower
     one first, `kinds` (n,) uint8. The outputs (m * (m - 1) / 2,) get
-    places in `nodes` (uint16) and the motion type. In an empty region every two waypoints see each other.
+    places in `nodes` (uint16) and all motions that are legal. In an empty region every two waypoints see each other.
     """
     count = 0
     for i in range(nodes.size):
@@ -309,7 +319,7 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
             motion = VOLUMETRIC
             if not empty:
                 q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])
-                motion = motion_between(world, body, p, q, both)
+                motion = motions_between(world, body, p, q, both, True)
             if motion:
                 starts[count] = i
                 ends[count] = j
@@ -319,14 +329,12 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
 
 
 @kernel
-def drop_islands(
-    world, body, points, nodes, of, kinds, wanted, motion, least, starts, ends, motions, count, group, met
-):
-    """Edges of one motion type that lead nowhere get another, or go; returns how many edges of the region are left.
+def drop_islands(nodes, of, kinds, motion, least, starts, ends, motions, count, group, met):
+    """Take a motion type from edges by which it leads nowhere; returns how many edges of the region are left.
 
     They join fewer than `least` waypoints, none of which is on a face of the region; none stands on the ground, where
     climbers would get on, or none is away from walls, where walkers have room (the top of a parapet is for climbers).
-    Those that pass no other test stay where edges of other motions lead to them: one climbs onto a small roof.
+    Those without another motion go, but stay where edges of other motions lead to them: one climbs onto a small roof.
     `group` (m,) int32 is the scratch of a union-find over the region's waypoints, `met` (m,) bool is scratch, `of`
     (n, 2) int32.
     """
@@ -335,7 +343,7 @@ def drop_islands(
         group[i] = i
         met[i] = False
     for at in range(count):
-        if motions[at] == motion:
+        if motions[at] & motion:
             a, b = find_root(group, starts[at]), find_root(group, ends[at])
             group[max(a, b)] = min(a, b)
         else:
@@ -344,7 +352,7 @@ def drop_islands(
         group[i] = find_root(group, i)
     left = 0
     for at in range(count):
-        if motions[at] == motion:
+        if motions[at] & motion:
             root = group[starts[at]]
             members = 0
             reachable = False
@@ -359,12 +367,8 @@ def drop_islands(
                 if members >= least:
                     break
             if members < least:
-                a, b = nodes[starts[at]], nodes[ends[at]]
-                p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
-                q = np.float64(points[b, 0]), np.float64(points[b, 1]), np.float64(points[b, 2])
-                other = motion_between(world, body, p, q, kinds[a] & kinds[b] & wanted & ~motion)
-                if other:
-                    motions[at] = other
+                if motions[at] != motion:
+                    motions[at] &= ~motion
                 elif not reachable:
                     continue
         starts[left] = starts[at]
@@ -385,18 +389,20 @@ def furthest(world, body, p, points, wanted, count):
 
 @kernel
 def stopped(world, body, points, pairs, kinds, hit):
-    """Set `hit` (k,) bool: which edges, rows of `pairs` (k, 2) int32 into `points` (n, 3) float64, a block stops.
+    """Set `hit` (k,) bool: which edges, rows of `pairs` (k, 2) int32 into `points` (n, 3) float64, blocks stop.
 
-    `kinds` (k,) uint8 are their motions; the rest of the world is not looked at.
+    `kinds` (k,) uint8 are their motions: an edge stays while one of them is left. The rest of the world is not looked
+    at.
     """
     for at in range(pairs.shape[0]):
         a, b = pairs[at, 0], pairs[at, 1]
         p, q = (points[a, 0], points[a, 1], points[a, 2]), (points[b, 0], points[b, 1], points[b, 2])
-        clear = capsule_clear(world.blocks, world.stack, p, q, body.radius) and not in_block(world, p)
-        if clear and kinds[at] & (SURFACE | VOLUMETRIC):
-            clear = upright_clear(world, body, p, q)
-        if clear and kinds[at] & SURFACE:
-            clear = feet_clear(world, body, p, q)
+        hit[at] = True
+        if not capsule_clear(world.blocks, world.stack, p, q, body.radius) or in_block(world, p):
+            continue
+        clear = kinds[at] & ADHESIVE != 0
+        if not clear and upright_clear(world, body, p, q):
+            clear = kinds[at] & VOLUMETRIC != 0 or feet_clear(world, body, p, q)
         hit[at] = not clear
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wayfold._threads import run_chunks
 from wayfold.geometry import Mesh
 from wayfold.waypoints import _narrow_kernels
-from wayfold.waypoints.surroundings import Surroundings
+from wayfold.waypoints.surroundings import Body, Surroundings
 
 Points = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def narrow_places(
     if radius <= 0.0:
         radius = 0.25 * surroundings.body.step
     centres, radii = [np.empty((0, 3))], [np.empty(0)]
-    edges = _sharp_edges(mesh)
+    edges = _sharp_edges(mesh, extent_of(surroundings))
     while True:
         most = min(_WIDEST * radius, max(_LEAST * radius, _BEYOND * widest))
         for spots, sizes in (
@@ -92,8 +92,7 @@ def narrow_places(
         if 2.0 * _WIDEST * radius >= widest:
             break
         radius *= _SCALE
-    body = max(surroundings.body.radius, 0.25 * surroundings.body.step)
-    return _thinned(Narrow(np.concatenate(centres), np.concatenate(radii)).sorted(body), body)
+    return thinned(Narrow(np.concatenate(centres), np.concatenate(radii)), surroundings.body)
 
 
 def on_planes(
@@ -159,10 +158,12 @@ def _off_planes(places: Points, axis: int, levels: Points, body: float) -> tuple
     return np.concatenate([moved, there])[order], rows[order]
 
 
-def _thinned(narrow: Narrow, body: float) -> Narrow:
-    """One ball for each cube of a share of its radius, by scale: the one with most room."""
+def thinned(narrow: Narrow, body: Body) -> Narrow:
+    """One ball for each cube of a share of its radius, by scale: the one with most room. The narrowest come first."""
+    size = max(body.radius, 0.25 * body.step)
+    narrow = narrow.sorted(size)
     last = len(narrow.radii) - 1
-    first = last - _first_of_cells(narrow.centres[::-1], narrow.radii[::-1], body)[::-1]
+    first = last - _first_of_cells(narrow.centres[::-1], narrow.radii[::-1], size)[::-1]
     return Narrow(np.ascontiguousarray(narrow.centres[first]), np.ascontiguousarray(narrow.radii[first]))
 
 
@@ -269,9 +270,17 @@ class _Edges(NamedTuple):
     between: NDArray[np.bool_]  # (e,), whether the way is between those of two faces
 
 
-def _sharp_edges(mesh: Mesh) -> _Edges:
-    """Edges at which a surface ends or turns, once for each face at them, and once between two faces."""
-    extent = float(np.ptp(mesh.vertices, axis=0).max()) if len(mesh.vertices) else 0.0
+def extent_of(surroundings: Surroundings) -> float:
+    """The longest side of the box around a world, metres."""
+    low, high = surroundings.local_mesh.bounds
+    return float((high - low).max())
+
+
+def _sharp_edges(mesh: Mesh, extent: float) -> _Edges:
+    """Edges at which a surface ends or turns, once for each face at them, and once between two faces.
+
+    Vertices that are close together by the `extent` of the world, metres, are one.
+    """
     size = max(_WELD * extent, 1e-300)
     _, first, weld = np.unique(
         np.round((mesh.vertices - mesh.vertices.min(axis=0)) / size), axis=0, return_index=True, return_inverse=True
@@ -328,9 +337,12 @@ def _sharp_edges(mesh: Mesh) -> _Edges:
     )
 
 
-def beside_edges(mesh: Mesh, away: float, spacing: float) -> Points:
-    """Points `away` metres from the sharp edges between two faces, at their ends and every `spacing` metres or less."""
-    edges = _sharp_edges(mesh)
+def beside_edges(mesh: Mesh, extent: float, away: float, spacing: float) -> Points:
+    """Points `away` metres from the sharp edges between two faces, at their ends and every `spacing` metres or less.
+
+    The mesh is in a world of an `extent`, metres.
+    """
+    edges = _sharp_edges(mesh, extent)
     a, b, ways = edges.starts[edges.between], edges.ends[edges.between], edges.ways[edges.between]
     parts = np.minimum(8, np.maximum(1, np.ceil(np.linalg.norm(b - a, axis=1) / spacing))).astype(np.int64)
     edge = np.repeat(np.arange(len(parts)), parts + 1)

@@ -31,6 +31,7 @@ from wayfold.waypoints._kernels import (
     ground_below,
     kind_of,
     motion_between,
+    motions_between,
 )
 
 
@@ -219,9 +220,9 @@ def place_region(
             p = walls[at, 0], walls[at, 1], walls[at, 2]
             count = keep(world, body, p, low, high, ADHESIVE, 0.45 * width, points, kinds, count)
         found = climbs_of(world, body, low, high, walls, scratch.fine)
-        need = wanted & (SURFACE | ADHESIVE)
-        groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, kinds, count)
-        count = keep_connectors(world, body, low, high, width, need, scratch, found, points, kinds, count, groups)
+        for need in (ADHESIVE, wanted & (SURFACE | ADHESIVE)):
+            groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, kinds, count)
+            count = keep_connectors(world, body, low, high, width, need, scratch, found, points, kinds, count, groups)
         if wanted & SURFACE:
             reach = max(width, 2.0 * body.near)
             count = keep_rims(world, body, low, high, reach, 1.5 * width, rims, scratch.group, points, kinds, count)
@@ -333,7 +334,7 @@ def edges_with_new(world, body, points, kinds, faces, first, count, wanted, star
     """Edges of a region that one of the waypoints from `first` on is at; returns how many.
 
     `faces` (count,) int32 names the lower region of those on a face to one, -1 for others: edges between two of one
-    face belong to that region. The outputs get places in `points` and the motion type; room is the caller's matter.
+    face belong to that region. The outputs get places in `points` and the legal motions; room is the caller's matter.
     """
     found = 0
     for j in range(first, count):
@@ -342,7 +343,7 @@ def edges_with_new(world, body, points, kinds, faces, first, count, wanted, star
             both = kinds[i] & kinds[j] & wanted
             if both == 0 or (faces[i] >= 0 and faces[i] == faces[j]):
                 continue
-            motion = motion_between(world, body, row(points, i), q, both)
+            motion = motions_between(world, body, row(points, i), q, both, True)
             if motion:
                 starts[found] = i
                 ends[found] = j

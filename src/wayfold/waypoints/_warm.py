@@ -22,9 +22,10 @@ def warm() -> None:
     waypoints.update(remove=[(0, 1)])
     shut = Mesh([(5, 3, 0), (6, 3, 0), (5, 4, 1), (5, 3, 2)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
     assert waypoints.surroundings is not None
+    shut = waypoints.surroundings.moved(shut)
     blocked = waypoints.surroundings.with_blocks([shut])
     pair = np.array([[0, 1]], np.int32)
     blocked.stopped(waypoints._positions(), pair, np.ones(1, np.uint8))
-    resample(waypoints, blocked, [shut], shut.bounds, {}, 7)
+    resample(waypoints, blocked, [shut], shut.bounds, {}, {}, 7)
     voxels = VoxelWaypoints.from_voxels([[[False, True, False]], [[False, False, False]]], region_size=2)
     voxels.path((0, 0, 0), (0, 0, 2)).smooth()

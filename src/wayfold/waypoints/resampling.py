@@ -17,15 +17,17 @@ from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.geometry.bvh import new_stack
 from wayfold.waypoints import _build, _place_kernels
 from wayfold.waypoints._corners import crease_places, ridge_places, ridges_of
-from wayfold.waypoints._narrow import Narrow, beside_edges, narrow_places, on_planes, spread
+from wayfold.waypoints._narrow import Narrow, beside_edges, extent_of, narrow_places, on_planes, spread, thinned
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import WaypointGraph
 
 Points = NDArray[np.float64]
 Pairs = NDArray[np.int32]
+Vector = tuple[float, float, float]
 
 _AROUND = 12.0  # radii from a block within which waypoints are added
 _WIDEST = 8.0  # radii: openings up to this are looked for around blocks
+_BEYOND = 9.0  # radii further away, other blocks hold balls there: as wide as the widest opening
 _BAND = 4.0  # radii from a block within which ways around it lead
 _GAP = 2.5  # radii between waypoints beside a block
 _CLOSE = 1.2  # radii between places beside a block that are tried
@@ -49,6 +51,19 @@ class Splice(NamedTuple):
     edges: Pairs
     """(e, 2) new edges; numbers from the number of waypoints on are the new waypoints."""
     motions: NDArray[np.uint8]
+    known: dict[int, Around]
+    """What is known of the places around blocks after it."""
+
+
+class Around(NamedTuple):
+    """Places around a block, which stay as they are while the same others are near."""
+
+    block: Mesh
+    others: tuple[Mesh, ...]
+    low: Points
+    high: Points
+    beside: Points
+    narrow: Narrow
 
 
 def resample(
@@ -57,6 +72,7 @@ def resample(
     blocks: list[Mesh],
     changed: Points,
     extra: dict[tuple[int, int], NDArray[np.int32]],
+    known: dict[int, Around],
     motions: int,
 ) -> Splice:
     """What to add around blocks after an edit, and what of the earlier additions to take away.
@@ -68,24 +84,17 @@ def resample(
     surroundings : Surroundings
         With all blocks after the edit.
     blocks : list of Mesh
-        Those blocks, one by one.
+        Those blocks, one by one, in local coordinates.
     changed : (2, 3) float64
         Box around the block that came or went, metres.
     extra : dict
         Numbers of the waypoints that earlier edits have added.
+    known : dict
+        What earlier edits have found around blocks; not changed.
     motions : int
         Kinds of edges to make.
     """
-    return _Resampling(waypoints, surroundings, extra, motions).run(blocks, changed)
-
-
-class _Found(NamedTuple):
-    """Places around one block."""
-
-    low: Points
-    high: Points
-    beside: Points
-    narrow: Narrow
+    return _Resampling(waypoints, surroundings, extra, motions).run(blocks, changed, known)
 
 
 class _Resampling:
@@ -109,9 +118,10 @@ class _Resampling:
         self.world = surroundings.world()
         self.scratch = _build.new_scratch()
 
-    def run(self, blocks: list[Mesh], changed: Points) -> Splice:
+    def run(self, blocks: list[Mesh], changed: Points, known: dict[int, Around]) -> Splice:
         """See `resample`."""
-        box = self._grown(self.around.frame.local(changed))
+        one, two = self.around.frame.local(changed)
+        box = self._grown((one, two))
         regions = self._regions(*box)
         faces = [
             (int(region), axis)
@@ -119,7 +129,11 @@ class _Resampling:
             for axis in range(3)
             if self._cell(region)[axis] + 1 < self.cut.shape[axis] and region + self.strides[axis] in regions
         ]
-        found = self._places(blocks, regions)
+        found = self._places(blocks, regions, known)
+        # Middle and radius of every ball, and the box around its block.
+        boxes = [np.tile(np.concatenate([block.low, block.high]), (len(block.narrow.radii), 1)) for block in found]
+        balls = [np.column_stack([*block.narrow, box]) for block, box in zip(found, boxes, strict=True)]
+        self.balls = np.concatenate([np.empty((0, 10)), *balls])
         touched = {*faces, *((int(region), -1) for region in regions)}
         dead = [self.extra[key] for key in touched if key in self.extra]
         gone_nodes = np.unique(np.concatenate([np.empty(0, np.int32), *dead]))
@@ -148,24 +162,30 @@ class _Resampling:
             np.unique(np.concatenate(gone), axis=0),
             np.concatenate(pairs),
             np.concatenate(kinds),
+            self.known,
         )
 
     def _home(self, key: tuple[int, int]) -> tuple[int, int]:
         region, axis = key
         return region, (-1 if axis < 0 else region + self.strides[axis])
 
-    def _grown(self, box: Points) -> tuple[Points, Points]:
+    def _grown(self, box: tuple[Points, Points]) -> tuple[Points, Points]:
         body = self.around.body
         far = _AROUND * body.radius + body.step
         up = np.array([0.0, 0.0, body.top + body.lift])
         return box[0] - far - up, box[1] + far + up
 
-    def _regions(self, low: Points, high: Points) -> NDArray[np.int64]:
-        """Regions that a box reaches into."""
+    def _cells(self, low: Points, high: Points) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first of the cells that boxes reach into along each axis, and the end of them."""
         shape = np.array(self.cut.shape)
         first = np.clip(np.floor((low - self.cut.low) / self.cut.size), 0, shape).astype(np.int64)
         last = np.clip(np.floor((high - self.cut.low) / self.cut.size) + 1, 0, shape).astype(np.int64)
-        x, y, z = (np.arange(a, b) for a, b in zip(first, last, strict=True))
+        return first, last
+
+    def _regions(self, low: Points, high: Points) -> NDArray[np.int64]:
+        """Regions that a box reaches into."""
+        shape = self.cut.shape
+        x, y, z = (np.arange(a, b) for a, b in zip(*self._cells(low, high), strict=True))
         return np.asarray(((x[:, None, None] * shape[1] + y[:, None]) * shape[2] + z).ravel())
 
     def _cell(self, region: int) -> tuple[int, int, int]:
@@ -173,39 +193,57 @@ class _Resampling:
         x, y = divmod(rest, self.cut.shape[1])
         return x, y, z
 
-    def _bounds(self, region: int) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    def _bounds(self, region: int) -> tuple[Vector, Vector]:
         cell = self._cell(region)
         low = tuple(float(self.planes[d][cell[d]]) for d in range(3))
         return low, tuple(float(self.planes[d][cell[d] + 1]) for d in range(3))  # type: ignore[return-value]
 
-    def _places(self, blocks: list[Mesh], regions: NDArray[np.int64]) -> list[_Found]:
+    def _places(self, blocks: list[Mesh], regions: NDArray[np.int64], known: dict[int, Around]) -> list[Around]:
         """Places (k, 4) beside each block that reaches into some regions, and narrow places around it."""
-        body, around = self.around.body, self.around
+        self.known = {id(block): known[id(block)] for block in blocks if id(block) in known}
+        if not blocks:
+            return []
+        bounds = np.array([block.bounds for block in blocks])
+        low, high = self._grown((bounds[:, 0], bounds[:, 1]))
+        cells = np.array([self._cell(region) for region in regions])
+        first, last = self._cells(low, high)
+        within = ((first[:, None] <= cells) & (cells < last[:, None])).all(axis=2)
         result = []
-        wanted = set(regions.tolist())
-        solids = [Mesh(around.frame.local(block.vertices), block.triangles) for block in blocks]
-        for own in solids:
-            box = self._grown(own.bounds)
-            if wanted.isdisjoint(self._regions(*box).tolist()):
-                continue
-            near = self._near(*box)
-            beside, narrow = np.empty((0, 4)), Narrow(np.empty((0, 3)), np.empty(0))
-            if self.motions & (Motion.SURFACE | Motion.ADHESIVE) and near is not None:
-                beside = self._beside(own, near)
-            if self.motions & Motion.VOLUMETRIC:
-                # From one surface after the other: what is found does not depend on which others there are.
-                others = [other for other in solids if other is not own and _overlap(other.bounds, np.array(box))]
-                parts = [
-                    narrow_places(around, part, _WIDEST * body.radius, box=box, workers=1)
-                    for part in (own, near, *others)
-                    if part is not None
-                ]
-                centres, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
-                inside = ((centres >= box[0]) & (centres <= box[1])).all(axis=1)
-                narrow = Narrow(centres[inside], radii[inside])
-                beside = np.concatenate([beside, self._edge_places(own)])
-            result.append(_Found(*box, beside, narrow))
+        body = self.around.body
+        far = _BEYOND * body.radius + body.step + np.array([0.0, 0.0, body.top])
+        for at in np.flatnonzero(np.any(within, axis=1)):
+            box = low[at], high[at]
+            # Balls that start in the box are held by what is a little further away, too.
+            near = ((bounds[:, 0] <= high[at] + far) & (bounds[:, 1] >= low[at] - far)).all(axis=1)
+            near[at] = False
+            others = tuple(blocks[other] for other in np.flatnonzero(near))
+            before = self.known.get(id(blocks[at]))
+            # Meshes of blocks are made once, so that the same ones are the same objects.
+            if before is None or [*map(id, before.others)] != [*map(id, others)]:
+                before = self._places_around(blocks[at], others, box)
+                self.known[id(blocks[at])] = before
+            result.append(before)
         return result
+
+    def _places_around(self, own: Mesh, others: tuple[Mesh, ...], box: tuple[Points, Points]) -> Around:
+        body, around = self.around.body, self.around
+        near = self._near(*box)
+        beside, narrow = np.empty((0, 4)), Narrow(np.empty((0, 3)), np.empty(0))
+        if self.motions & (Motion.SURFACE | Motion.ADHESIVE) and near is not None:
+            beside = self._beside(own, near)
+        if self.motions & Motion.VOLUMETRIC:
+            # From one surface after the other: what is found does not depend on which others there are.
+            meeting = [other for other in others if _overlap(other.bounds, np.array(box))]
+            parts = [
+                narrow_places(around, part, _WIDEST * body.radius, box=box, workers=1)
+                for part in (own, near, *meeting)
+                if part is not None
+            ]
+            centres, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
+            inside = ((centres >= box[0]) & (centres <= box[1])).all(axis=1)
+            narrow = Narrow(centres[inside], radii[inside])
+            beside = np.concatenate([beside, self._edge_places(own)])
+        return Around(own, others, *box, beside, narrow)
 
     def _near(self, low: Points, high: Points) -> Mesh | None:
         """The triangles of the mesh in a box."""
@@ -217,7 +255,8 @@ class _Resampling:
         triangles = np.empty(count, np.int32)
         collect_overlapping(tree, stack, *ends, triangles)
         mesh = self.around.local_mesh
-        return Mesh(mesh.vertices, mesh.triangles[np.sort(triangles)])
+        used, corners = np.unique(mesh.triangles[np.sort(triangles)], return_inverse=True)
+        return Mesh(mesh.vertices[used], corners.reshape(-1, 3))
 
     def _beside(self, block: Mesh, near: Mesh) -> Points:
         """Places on the ground and beside walls, where a way around a block may lead."""
@@ -260,7 +299,7 @@ class _Resampling:
         """Places beside the edges of a block, where a flyer turns."""
         body = self.around.body
         spacing = max(_BAND * body.radius, body.step)
-        places = beside_edges(block, _CORNER * max(body.radius, 0.25 * body.step), spacing)
+        places = beside_edges(block, extent_of(self.around), _CORNER * max(body.radius, 0.25 * body.step), spacing)
         lower = places[places[:, 2] < block.bounds[0, 2]] - np.array([0.0, 0.0, body.top])
         places = np.concatenate([places, lower])
         return np.column_stack([places, np.full(len(places), 0.5 * spacing)])
@@ -284,19 +323,19 @@ class _Resampling:
             self.count += len(points)
             self.fresh[key] = points.copy(), numbers.astype(np.int32)
 
-    def _place_face(self, key: tuple[int, int], places: list[_Found]) -> None:
+    def _place_face(self, key: tuple[int, int], places: list[Around]) -> None:
         region, axis = key
         low, high = self._bounds(region)
         flat = tuple(high[d] if d == axis else low[d] for d in range(3))
         level, reach = high[axis], self.around.body.near
-        parts = [np.empty((0, 4))]
+        planes = [np.array([level]) if d == axis else self.planes[d][1:-1] for d in range(3)]
+        crossing = (self.balls[:, 4 + axis] <= level) & (level <= self.balls[:, 7 + axis])
+        parts = [on_planes(self.around, self._narrow(self.balls[crossing], flat, high, 1.3), axis, planes, 1)[0]]
         for block in places:
             if block.low[axis] <= level <= block.high[axis]:
-                planes = [np.array([level]) if d == axis else self.planes[d][1:-1] for d in range(3)]
-                found, _ = on_planes(self.around, block.narrow, axis, planes, 1)
                 tried = block.beside[np.abs(block.beside[:, axis] - level) <= reach]
                 tried[:, axis] = level
-                parts += [found, tried]
+                parts.append(tried)
         both = np.concatenate(parts)
         both = np.ascontiguousarray(both[((both[:, :3] >= flat) & (both[:, :3] <= high)).all(axis=1)])
         if not len(both):
@@ -310,6 +349,15 @@ class _Resampling:
             self.world, self.around.body, flat, high, self.motions, both, points, kinds, len(nodes)
         )
         self._note(key, points[len(nodes) : count])
+
+    def _narrow(self, balls: Points, low: tuple[float, ...], high: tuple[float, ...], share: float) -> Narrow:
+        """Balls, rows of `balls`, whose middles are in a box, or a share of their radii from it.
+
+        Blocks whose surroundings overlap find the same places: of those as close as this one is enough.
+        """
+        far = share * balls[:, 3:4]
+        balls = balls[((balls[:, :3] >= low - far) & (balls[:, :3] <= high + far)).all(axis=1)]
+        return thinned(Narrow(balls[:, :3], balls[:, 3]), self.around.body)
 
     def _faces_of(self, region: int) -> list[tuple[int, int]]:
         keys = [(region, axis) for axis in range(3)]
@@ -331,16 +379,12 @@ class _Resampling:
         _place_kernels.kinds_of(self.world, self.around.body, points[new], kinds[new])
         return nodes[:count], points, kinds, count
 
-    def _place_region(self, region: int, places: list[_Found]) -> None:
+    def _place_region(self, region: int, places: list[Around]) -> None:
         low, high = self._bounds(region)
         beside = np.concatenate([np.empty((0, 4)), *(block.beside for block in places)])
-        tight = np.concatenate(
-            [np.empty((0, 4)), *(np.column_stack([block.narrow.centres, block.narrow.radii]) for block in places)]
-        )
-        beside, tight = (
-            np.ascontiguousarray(part[((part[:, :3] > low) & (part[:, :3] < high)).all(axis=1)])
-            for part in (beside, tight)
-        )
+        beside = np.ascontiguousarray(beside[((beside[:, :3] > low) & (beside[:, :3] < high)).all(axis=1)])
+        narrow = self._narrow(self.balls, low, high, 0.0)
+        tight = np.column_stack([narrow.centres, narrow.radii])
         if not len(beside) and not len(tight):
             return
         _, points, kinds, given = self._filled(region)
@@ -348,9 +392,12 @@ class _Resampling:
         count = _place_kernels.add_places(world, body, low, high, self.motions, beside, points, kinds, given)
         reach = 2.0 * self.cut.size / _build.LEVELS
         tried = np.ascontiguousarray(np.concatenate([tight, beside]))
-        count = _place_kernels.add_joining(
-            world, body, low, high, reach, self.motions, tried, self.scratch, points, kinds, count
-        )
+        # Those in narrow places are for flyers only.
+        for wanted, more in ((Motion.VOLUMETRIC, tried), (Motion.SURFACE | Motion.ADHESIVE, beside)):
+            kinds_of = int(self.motions & wanted)
+            count = _place_kernels.add_joining(
+                world, body, low, high, reach, kinds_of, more, self.scratch, points, kinds, count
+            )
         self._note((region, -1), points[given:count])
 
     def _edges(self, region: int) -> tuple[Pairs, Pairs, NDArray[np.uint8]]:

@@ -74,22 +74,26 @@ class Surroundings:
         self.agent = agent
         self.closed_mesh = closed
         self.frame = Frame.of(mesh.vertices)
-        self.local_mesh = self._moved(mesh)
+        self.local_mesh = self.moved(mesh)
         self.index = TriangleIndex(self.local_mesh)
         self.body = body_of(agent, float(np.abs(self.local_mesh.bounds).max()))
         self.steep = TriangleIndex(_steep(self.local_mesh, self.body))
         self._nowhere = TriangleIndex(_nothing(self.local_mesh))
-        self.closed = self._nowhere if closed is None else TriangleIndex(self._moved(closed))
+        self.closed = self._nowhere if closed is None else TriangleIndex(self.moved(closed))
         self.blocks = self._nowhere
         self.block_mesh: Mesh | None = None
 
-    def _moved(self, mesh: Mesh) -> Mesh:
+    def moved(self, mesh: Mesh) -> Mesh:
+        """A mesh in local coordinates."""
         return Mesh(self.frame.local(mesh.vertices), mesh.triangles)
 
     def with_blocks(self, blocks: Sequence[Mesh]) -> Surroundings:
-        """The same with solids in it that nobody stands on or clings to; their triangles are turned outwards."""
+        """The same with solids in it that nobody stands on or clings to.
+
+        They are in local coordinates, and their triangles are turned outwards.
+        """
         other = copy.copy(self)
-        other.block_mesh = self._moved(Mesh.concatenate(list(blocks))) if blocks else None
+        other.block_mesh = Mesh.concatenate(list(blocks)) if blocks else None
         other.blocks = TriangleIndex(other.block_mesh) if other.block_mesh is not None else self._nowhere
         return other
 

@@ -123,9 +123,10 @@ class WaypointGraph(Savable):
 
         Space is cut into cubes. Each gets waypoints beside corners, in openings and spread out over its floors, walls,
         ceilings and free space; waypoints on the face between two cubes belong to both, so that no edge leaves its
-        cube. An edge keeps the agent's radius free all the way (and its height, unless it clings), and has the first
-        of these motion types whose test it passes: surface (walkable ground below, within `slope` and `climb`),
-        adhesive (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric.
+        cube. An edge keeps the agent's radius free all the way (and its height, unless it clings), and has all of
+        these motion types whose test it passes: surface (walkable ground below, within `slope` and `climb`), adhesive
+        (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric. So whoever has one
+        of them finds in a graph for all what a graph for it alone has.
 
         Parameters
         ----------

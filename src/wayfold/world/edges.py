@@ -15,6 +15,13 @@ Points = NDArray[np.float64]
 Pairs = NDArray[np.int32]
 
 
+def reach_of(body: Body) -> Points:
+    """(3,) how far from its position a body touches something along the axes, metres."""
+    # Slices of an upright body are covered by balls that are a little wider than it.
+    side = float(np.hypot(body.radius, 0.5 * max(1.5 * body.radius, 0.1 * body.top))) if body.top > 0 else body.radius
+    return np.array([side, side, max(body.top + body.radius, body.lift)])
+
+
 def near(waypoints: WaypointGraph, shape: Shape, body: Body) -> tuple[Pairs, NDArray[np.uint8]]:
     """The edges of the regions that a shape, grown by the body, comes into; with their motions.
 
@@ -22,7 +29,7 @@ def near(waypoints: WaypointGraph, shape: Shape, body: Body) -> tuple[Pairs, NDA
     """
     graph, layout = waypoints.graph, waypoints.layout
     low, high = shape.bounds
-    grown = np.array([body.radius, body.radius, max(body.top + body.radius, body.lift)])
+    grown = reach_of(body)
     boxes = layout.boxes
     inside = ((boxes[:, :3] <= high + grown) & (boxes[:, 3:] >= low - grown)).all(axis=1)
     members = [layout.members[layout.offsets[r] : layout.offsets[r + 1]] for r in np.flatnonzero(inside)]

@@ -18,7 +18,7 @@ from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
-from wayfold.waypoints.resampling import Splice, resample
+from wayfold.waypoints.resampling import Around, Splice, resample
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place, Price
 from wayfold.world import edges
@@ -85,6 +85,7 @@ class RoamingPlanner(Planner):
         self._spliced = 0  # times that waypoints were added or taken away
         self._covered = 0  # as many when a hierarchy was built
         self._meshes: dict[Shape, Mesh] = {}
+        self._known: dict[int, Around] = {}
 
     @property
     def map(self) -> WaypointGraph:
@@ -219,20 +220,22 @@ class RoamingPlanner(Planner):
             now = surroundings.with_blocks(meshes)
             positions = waypoints._positions()
         if len(after.blocks) > len(before.blocks):
-            only = surroundings.with_blocks([self._mesh(shape)])
             near, motions = edges.near(waypoints, shape, now.body)
             built = (near < waypoints.built).all(axis=1)  # those of the others are tested again
             near, motions = near[built], motions[built]
-            hit = only.stopped(positions, near, motions)
+            # One block may take one motion of an edge and another one the other.
+            hit = now.stopped(positions, near, motions)
             gone = near[hit]
             lost_edges, lost_kinds = np.concatenate([lost_edges, gone]), np.concatenate([lost_kinds, motions[hit]])
         elif len(after.blocks) < len(before.blocks):
-            still = now.stopped(positions, lost_edges, lost_kinds)
+            still = np.ones(len(lost_edges), np.bool_)
+            beside = np.flatnonzero(self._beside(lost_edges, shape, edges.reach_of(now.body)))
+            still[beside] = now.stopped(positions, lost_edges[beside], lost_kinds[beside])
             back, kinds = lost_edges[~still], lost_kinds[~still]
             lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
         added = None
         if now is not surroundings:
-            added = resample(waypoints, now, meshes, shape.bounds, self._added, int(self.agent.motions))
+            added = resample(waypoints, now, meshes, shape.bounds, self._added, self._known, int(self.agent.motions))
         prices: Any = None
         if after.costs and self._prices is None:
             prices = Prices(self._waypoints, after.costs)
@@ -241,10 +244,17 @@ class RoamingPlanner(Planner):
         return Change(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
 
     def _mesh(self, block: Shape) -> Mesh:
-        """The triangles of a block, made once."""
+        """The triangles of a block in local coordinates, made once."""
         if block not in self._meshes:
-            self._meshes[block] = block.mesh()
+            assert self._waypoints.surroundings is not None
+            self._meshes[block] = self._waypoints.surroundings.moved(block.mesh())
         return self._meshes[block]
+
+    def _beside(self, pairs: NDArray[np.int32], shape: Shape, reach: Points) -> NDArray[np.bool_]:
+        """Which edges, pairs (k, 2) of waypoints, a body that reaches so far along the axes may touch a shape on."""
+        ends = self._waypoints.points[pairs]
+        low, high = shape.bounds
+        return np.asarray(((ends.min(axis=1) <= high + reach) & (ends.max(axis=1) >= low - reach)).all(axis=1))
 
     def _commit(self, prepared: Change) -> None:
         before = self._zones
@@ -257,6 +267,9 @@ class RoamingPlanner(Planner):
             self._repair(self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone))
         if prepared.added is not None:
             self._splice(prepared.added)
+            self._known = prepared.added.known
+            here = set(prepared.zones.blocks)
+            self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in here}
         if not prepared.zones.costs:
             self._prices = None
         elif self._prices is None:
