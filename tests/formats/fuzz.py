@@ -22,7 +22,7 @@ import shapely.affinity
 
 from tests.formats import samples
 from tests.limited import each_case
-from wayfold import Agent, DenseGrid, FloorPlan, NavMesh, SparseGrid, Terrain, formats
+from wayfold import Agent, Box, DenseGrid, FloorPlan, Motion, NavMesh, SparseGrid, Terrain, World, formats
 from wayfold.errors import WayfoldError
 from wayfold.waypoints import VoxelWaypoints
 
@@ -188,6 +188,8 @@ def build(name, file):
         tries += [lambda: list(formats.load_scen(file))]
     else:
         tries += [lambda: walk(formats.load_mesh(file))]
+    if not name.endswith("scen"):
+        tries += [lambda: live(World.open(file, cache=False))]
     built = 0
     for attempt in tries:
         with contextlib.suppress(WayfoldError):
@@ -210,6 +212,49 @@ def walk(mesh):
     with contextlib.suppress(WayfoldError):
         ask(SparseGrid.from_mesh(mesh, agent, cell=size / 64))
     return NavMesh.build(mesh, agent, cell_size=size / 64, cell_height=size / 128, workers=1)
+
+
+def live(world):
+    """Plan in a world with an agent of its size and with the usual one, block something in it, and plan again."""
+    low, high = world.bounds
+    assert np.isfinite(low).all()
+    assert np.isfinite(high).all()
+    size = max(float((high - low).max()), 1e-6)
+    tries = [(Agent(), {})] if world.kind != "mesh" or size < 100 else []  # a large world takes its time
+    if world.kind == "mesh":
+        small = {"radius": size / 64, "height": size / 32, "climb": size / 64}
+        tries += [
+            (Agent(**small), {"cell_size": size / 64, "cell_height": size / 128}),
+            (Agent(**small), {"map": "sparse-grid", "cell": size / 64}),
+            (Agent(**small, motions=Motion.VOLUMETRIC), {"region_size": size / 2}),
+            (Agent(**small, motions=Motion.SURFACE | Motion.ADHESIVE), {"region_size": size / 2}),
+        ]
+    elif world.kind == "terrain":
+        tries += [(Agent(radius=size / 200), {}), (Agent(radius=0.0), {"graph": "dual"})]
+    shape = Box(low + 0.4 * (high - low) - 0.01 * size, low + 0.5 * (high - low) + 0.01 * size)
+    for agent, settings in tries:
+        with contextlib.suppress(WayfoldError):
+            use(world.planner(agent, **settings))
+    with contextlib.suppress(WayfoldError):
+        world.block(shape)
+        world.set_cost(Box(low - 0.1 * size, low + 0.3 * (high - low)), 2.0)
+        for planner in world.planners:
+            with contextlib.suppress(WayfoldError):
+                use(planner)
+        world.unblock(shape)
+    return world
+
+
+def use(planner):
+    """A few questions to a planner."""
+    ends = planner.random_points(2, seed=1)
+    assert np.isfinite(ends).all()
+    path = planner.path(*ends)
+    assert path.cost >= 0
+    assert np.isfinite(path.points).all()
+    assert path.found == planner.reachable(*ends)
+    planner.nearest(ends.mean(axis=0))
+    planner.explain()
 
 
 def ask(made):
