@@ -260,6 +260,10 @@ def test_the_number_of_regions_stays_near_that_of_hertel_mehlhorn():
         ("voronoi", {}, "method must be one of"),
         ("deaccon", {"spacing": 0}, "spacing"),
         ("deaccon", {"step": float("nan")}, "step"),
+        ("deaccon", {"step": 5e-324}, "step must be at least"),
+        ("deaccon", {"step": 1e-9}, "step must be at least"),
+        ("deaccon", {"spacing": 5e-324}, "spacing must be at least"),
+        ("space-filling", {"spacing": 1e-9}, "spacing must be at least"),
         ("deaccon", {"follow": 1}, "follow"),
         ("deaccon", {"cheese": 1}, "has no option 'cheese'"),
         ("space-filling", {"follow": True}, "has no option 'follow'"),
@@ -269,6 +273,12 @@ def test_the_number_of_regions_stays_near_that_of_hertel_mehlhorn():
 def test_wrong_settings_get_a_sentence(method, options, words):
     with pytest.raises(ParameterError, match=words):
         FloorPlan(shapely.box(0, 0, 1, 1)).decompose(method, **options)
+
+
+@pytest.mark.parametrize("step", [1.0, 1e12, 1e308])
+def test_steps_beyond_the_plan_are_steps_of_its_size(step):
+    cut = FloorPlan(shapely.box(0, 0, 1, 1), [shapely.box(0.4, 0.4, 0.6, 0.6)]).decompose(step=step)
+    assert cut.coverage == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

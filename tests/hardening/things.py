@@ -174,7 +174,7 @@ class Kind:
 
 
 def _pairs(nodes):
-    return [(0, nodes - 1), (nodes // 2, 0), (1, min(2, nodes - 1))]
+    return [(0, nodes - 1), (nodes // 2, 0), (min(1, nodes - 1), min(2, nodes - 1))]
 
 
 def ask_graph(graph):

@@ -62,8 +62,9 @@ def call(subject, replaced):
     arguments = subject.good()
     arguments.update((name, HOSTILE[odd]()) for name, odd in replaced.items())
     refused = False
+    several = [arguments.pop(name) for name in list(arguments) if name.startswith("*")]
     try:
-        answer = method(**arguments)
+        answer = method(*several, **arguments)
     except Exception as error:
         refused = True
         problem = judge.complaint(error)
@@ -100,7 +101,9 @@ def main():
     ready = {}
     for label, subject in found.items():
         try:
-            subject.bind()(**subject.good())
+            good = subject.good()
+            several = [good.pop(name) for name in list(good) if name.startswith("*")]
+            subject.bind()(*several, **good)
             ready[label] = subject
             if subject.changes:
                 subject.forget()

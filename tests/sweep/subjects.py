@@ -494,6 +494,46 @@ BY_CALLABLE = {
     "VersionError": {"message": "odd", "file": None, "line": None},
 }  # fmt: skip
 
+# What `**options` and `*names` may hold, for every callable that has such; several where they exclude each other.
+_CUT = {"spacing": None, "step": None, "follow": True, "in_turn": True, "combine": True}
+_GRID = {"successors": "8-bit", "max_step": 1, "trim": True, "merge": True, "drop": 0, "effect_cost": 1.0}
+_NAVMESH = {
+    "min_region": None, "merge_region": None, "max_edge": 12.0, "max_error": 1.3, "max_bulge": None, "max_corners": 6,
+    "detail_error": None,
+}  # fmt: skip
+_TERRAIN = {
+    "graph": "refined", "search": None, "epsilon": 64.0, "cell": None, "nodes": "centres", "steps": "exact",
+}  # fmt: skip
+OPTIONS = {
+    "Path.plot": [{}],  # matplotlib's own
+    "Mesh.without": [{"*names": "grass"}],
+    "CityMesh.without": [{"*names": "grass"}],
+    "SparseGrid.from_cells": [_GRID],
+    "SparseGrid.from_heightmap": [_GRID],
+    "SparseGrid.from_mesh": [{"sector_size": 8} | {name: _GRID[name] for name in _GRID if name != "max_step"}],
+    "SparseGrid.from_movingai": [_GRID],
+    "NavMesh.build": [_NAVMESH],
+    "NavMesh.paths": [{"optimal": True, "costs": {1: 2.0}, "budget": None}],
+    "Terrain.paths": [_TERRAIN | {"radius": 0.0, "weights": None}, _TERRAIN | {"graph": "grid", "cell": 2.0}],
+    "FloorPlan.decompose": [_CUT | {"method": "deaccon"}],
+    "Building.decompose": [_CUT | {"method": "deaccon"}],
+    "Decomposition.build": [_CUT],
+    "Decomposition.paths": [{"smooth": True, "optimal": False}],
+    "make": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
+    "World.sample": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
+    "World.open": [
+        {},
+        {"file": lambda: saved("m.geojson"), "weights": None, "default": 1.0},
+        {"file": "sample:rooms", "size": (20.0, 20.0), "seed": 0},
+    ],
+    "World.planner": [
+        _NAVMESH | {"cell_size": 0.5, "cell_height": 0.25, "tile_size": 24, "keep": "all"},
+        {"agent": FLYER, "region_size": 10.0},
+        {"map": "sparse-grid", "cell": 1.0, "level": None, "sector_size": 8}
+        | {name: _GRID[name] for name in ("successors", "trim", "merge", "effect_cost")},
+    ],
+}  # fmt: skip
+
 # Not asked by strangers, each with its reason.
 LEFT_OUT = {
     "Path": "answers are made by maps only", "Paths": "answers are made by maps only",
@@ -666,9 +706,14 @@ def _add(found, unknown, label, plain, thing, example=None, method=""):
         return
     owner = plain.partition(".")[0] if "." in plain else ""
     good = BY_NAME | BY_CLASS.get(owner, {}) | BY_CALLABLE.get(plain, {}) | (example.good if example else {})
-    arguments = {}
+    arguments, more = {}, [{}]
     for parameter in parameters:
-        if parameter.name == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+        if parameter.name == "self":
+            continue
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            if plain not in OPTIONS and not _is_error(thing):
+                unknown.append(f"{label}(*{parameter.name})")
+            more = OPTIONS.get(plain, [{}])
             continue
         if parameter.name in good:
             arguments[parameter.name] = good[parameter.name]
@@ -680,4 +725,10 @@ def _add(found, unknown, label, plain, thing, example=None, method=""):
             unknown.append(f"{label}({parameter.name})")
         else:
             arguments[parameter.name] = parameter.default
-    found[label] = Subject(label, arguments, example, method, None if example else thing)
+    for number, options in enumerate(more):
+        name = f"{label}[{number}]" if number else label
+        found[name] = Subject(name, arguments | options, example, method, None if example else thing)
+
+
+def _is_error(thing):
+    return inspect.isclass(thing) and issubclass(thing, Exception)

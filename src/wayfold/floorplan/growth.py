@@ -29,6 +29,8 @@ from wayfold.floorplan.plan import FloorPlan
 
 _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
 _ENOUGH = 1e-12  # share of the free space that may stay uncovered
+_MOST_SEEDS = 1024  # seeds along the longer side of a plan
+_MOST_UNITS = 1 << 20  # units along it
 _UNITS = 256  # units along the longer side of a plan by default
 _VOLUMES = 24  # seeds of space-filling volumes along the longer side of a plan by default
 _CORNERS = 8  # corners that stick into the free space for each seed of DEACCON by default
@@ -40,12 +42,12 @@ class Settings:
 
     Parameters
     ----------
-    spacing : float, metres, > 0, optional
+    spacing : float, metres, at least 1/1024 of the plan's longer side, optional
         Distance of the seeds of the first round. By default DEACCON begins with one seed for every 8 corners that
         stick into the free space, as these are what regions end at, and space-filling volumes with 24 along the
         plan's longer side. Larger spacings give fewer and larger regions, so fewer turns; smaller ones give shorter
         ways over region centres. Parts of the free space that no seed of the grid falls into get one of their own.
-    step : float, metres, > 0, optional
+    step : float, metres, at least 1e-6 of the plan's longer side, optional
         The unit: side of a seed, and how far a side moves in a frame; 1/256 of the plan's longer side by default, but
         at most half of `spacing`. Sides move exactly to what they touch, so the unit decides only who of two regions
         gets the space between them.
@@ -102,8 +104,16 @@ class Growth:
         spacing = longer / _VOLUMES
         if settings.seed:
             spacing = math.sqrt(width * depth * _CORNERS / max(_polygons.protruding(space.free), 1))
+        if settings.spacing is not None and settings.spacing < longer / _MOST_SEEDS:
+            raise ParameterError(
+                f"spacing must be at least {longer / _MOST_SEEDS:g} in a plan of {longer:g} m, not {settings.spacing:g}"
+            )
+        if settings.step is not None and settings.step < longer / _MOST_UNITS:
+            raise ParameterError(
+                f"step must be at least {longer / _MOST_UNITS:g} in a plan of {longer:g} m, not {settings.step:g}"
+            )
         self.spacing = min(settings.spacing or spacing, longer)
-        self.step = settings.step or min(longer / _UNITS, self.spacing / 2.0)
+        self.step = min(settings.step or min(longer / _UNITS, self.spacing / 2.0), longer)
         self.gap = space.resolution * _GAP
         self.walls = wall_bins(space.free)
         self.regions = _new_regions(self.walls, 256, 4096)

@@ -104,6 +104,8 @@ class Mesh(Portable):
 
     def without(self, *names: str) -> Mesh:
         """The mesh without the triangles of some materials, such as water; names that it has not are no matter."""
+        for name in names:
+            _check.text(name, "a name of a material")
         gone = [number for number, name in enumerate(self.material_names) if name in names]
         if self.materials is None or not gone:
             return self

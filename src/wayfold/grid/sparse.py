@@ -179,10 +179,10 @@ class SparseGrid(Editing, Savable):
             Any triangles, z up; surfaces that face up within the agent's slope carry it.
         agent : Agent, optional
             Its radius, height, climb and slope; the default agent when it is not given.
-        cell : float, metres, > 0
+        cell : float, metres, 1e-9 to 1e12
             Side of a cell.
         sector_size : int, cells, 2 to 16
-        level : float, metres, > 0, optional
+        level : float, metres, 6.25e-11 to 1e12, optional
             Height of one level; a quarter of the agent's climb (but at least a sixteenth of a cell) by default.
             `max_step` follows from the agent's climb.
         seeds : (k, 3) array_like, metres, optional

@@ -103,7 +103,7 @@ def build(
     progress: Progress | None,
 ) -> tuple[Graph, Regions, Surroundings, dict[str, float]]:
     """Place waypoints, join them, and say how many seconds each stage took."""
-    size = _check.number(region_size, "region_size", low=0.0, open_low=True)
+    size = _check.number(region_size, "region_size", low=0.0, open_low=True, high=_check.LARGEST)
     least = max(4.0 * agent.radius, 2.0 * agent.height)
     if size < least:
         raise ParameterError(

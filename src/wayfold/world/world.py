@@ -224,6 +224,8 @@ class World(Portable):
             raise ParameterError(f"planner takes an Agent, not a {type(who).__name__}")
         chosen = choice.choose(self.kind, who, map, accelerator)
         prices = _prices(costs)
+        for name, value in settings.items():
+            _check_plain(value, name)
         key = (who, chosen.map, chosen.accelerator, prices, tuple(sorted(settings.items())))
         try:
             found = self._planners.find(key)
@@ -381,6 +383,15 @@ def _names(names: Any) -> tuple[str, ...]:
             f"closed must be a list of names of materials, such as ['water'], not {_check.shown(names)}"
         )
     return tuple(names)
+
+
+def _check_plain(value: Any, name: str) -> None:
+    """Refuse settings by which a planner cannot be known again."""
+    if isinstance(value, tuple):
+        for item in value:
+            _check_plain(item, name)
+    elif not (value is None or isinstance(value, (bool, int, float, str, np.bool_, np.integer, np.floating))):
+        raise ParameterError(f"{name} has no plain value: {_check.shown(value)}")
 
 
 def _prices(costs: Any) -> tuple[tuple[str, float], ...]:
