@@ -97,6 +97,34 @@ def test_a_corner_of_three_free_voxels_and_a_blocked_one_belongs_to_all_three():
             assert waypoints.path(*ends).length == pytest.approx(np.sqrt(0.75))
 
 
+def touching(blocked, point):
+    """The free voxels that a point touches."""
+    near = np.abs(np.argwhere(~blocked) - point).max(axis=1) <= 0.5
+    return [tuple(voxel) for voxel in np.argwhere(~blocked)[near].tolist()]
+
+
+@given(worlds, st.integers(2, 4), st.data())
+@example(np.array([[[False, True], [True, False]]]), 2, None)
+def test_a_point_on_a_border_reaches_what_any_voxel_that_touches_it_reaches(blocked, size, data):
+    """Also where they touch in an edge or a corner only, and nothing joins them."""
+    free = np.argwhere(~blocked)
+    if not len(free):
+        return
+    waypoints = VoxelWaypoints.from_voxels(blocked, region_size=size)
+    subregions = SubregionGraph.build(waypoints)
+    ends = []
+    for _ in range(2):
+        middle = free[0 if data is None else data.draw(st.integers(0, len(free) - 1))]
+        drawn = (0.5, 0.5, 0.5) if data is None else data.draw(st.tuples(*[st.sampled_from([-0.5, 0.0, 0.5])] * 3))
+        ends.append(middle + np.array(drawn))
+    for start, goal in (ends, [ends[0], free[-1].astype(float)], [free[-1].astype(float), ends[0]]):
+        reached = set().union(*(reachable(blocked, voxel) for voxel in touching(blocked, start)))
+        expected = not reached.isdisjoint(touching(blocked, goal))
+        assert waypoints.path(start, goal).found == expected
+        assert subregions.path(start, goal).found == expected
+        assert waypoints.joined(start, goal, waypoints.default_motions) == expected
+
+
 @given(worlds, st.integers(2, 4), st.data())
 def test_a_path_through_voxels_exists_exactly_when_they_hang_together(blocked, size, data):
     free = np.argwhere(~blocked)

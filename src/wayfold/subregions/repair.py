@@ -61,9 +61,10 @@ class Live:
         self.layout = layout_of(waypoints, self.seed)
         self.group = np.full(count, -1, np.int32)
         self.queue = np.empty(count, np.int32)
-        if len(self.labels) < count:
-            fresh = np.full(count - len(self.labels), np.iinfo(self.labels.dtype).max, self.labels.dtype)
-            self.labels = np.concatenate([self.labels, fresh])
+        if len(self.labels) != count:
+            # Waypoints that are gone had no label any more.
+            fresh = np.full(max(0, count - len(self.labels)), np.iinfo(self.labels.dtype).max, self.labels.dtype)
+            self.labels = np.concatenate([self.labels[:count], fresh])
 
     def _groups(self, waypoints: WaypointGraph, parts: Abstraction, room: int) -> kernels.Groups:
         none = np.iinfo(self.labels.dtype).max
@@ -142,9 +143,12 @@ class Live:
         return True
 
     def _more_links(self) -> None:
-        """Give every row twice the spare slots that it has."""
+        """Make rows without a spare slot twice as long."""
         links = self.links
-        sizes = 2 * np.diff(links.offsets)
+        sizes = np.diff(links.offsets)
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        spare = np.bincount(rows[links.targets == rows], minlength=len(sizes))
+        sizes[spare == 0] *= 2
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         targets = np.empty(int(offsets[-1]), np.int32)
         spare_targets(offsets, targets)

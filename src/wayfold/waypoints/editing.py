@@ -17,7 +17,7 @@ from wayfold.waypoints.regions import Regions
 if TYPE_CHECKING:
     from wayfold.waypoints.waypoints import WaypointGraph
 
-_SPARE = 8  # slots for new edges that a row gets when it gets new room
+SPARE = 8  # slots for new edges that a row gets when it gets new room
 _NO_COSTS = np.empty(0, np.float32)
 
 
@@ -128,8 +128,11 @@ def _renew(
     for node in np.unique(edges):
         used[node] = np.count_nonzero(graph.motions[offsets[node] : offsets[node + 1]])
     need = used + np.bincount(edges.ravel(), minlength=total)
-    graph.offsets = offsets
-    _replace(waypoints, where, np.where(need > sizes, need + _SPARE, sizes))
+    if total == graph.num_nodes and (need <= sizes).all():
+        waypoints.graph = Graph(where, graph.offsets, graph.targets, graph.costs, graph.motions)
+    else:
+        graph.offsets = offsets
+        _replace(waypoints, where, np.where(need > sizes, need + SPARE, sizes))
     waypoints.layout = Regions.from_pairs(layout.boxes, of, layout.shape)
     removed = np.zeros(total, np.bool_)
     removed[: len(waypoints.removed)] = waypoints.removed
@@ -137,6 +140,31 @@ def _renew(
     waypoints.removed = removed
     waypoints._usable.clear()
     waypoints._tree = None
+
+
+def trim(waypoints: WaypointGraph, count: int) -> Edit:
+    """See `WaypointGraph._trim`; the first `count` waypoints stay."""
+    graph, layout = waypoints.graph, waypoints.layout
+    assert graph.motions is not None
+    rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    used = np.flatnonzero(graph.motions > 0)
+    degrees = np.bincount(rows[used], minlength=count)[:count]
+    offsets = np.concatenate([[0], np.cumsum(degrees + SPARE)]).astype(np.int64)
+    targets, motions = np.empty(int(offsets[-1]), np.int32), np.zeros(int(offsets[-1]), np.uint8)
+    _edit_kernels.spare_targets(offsets, targets)
+    slots = np.arange(len(used)) + np.repeat(offsets[:-1] - (np.cumsum(degrees) - degrees), degrees)
+    targets[slots], motions[slots] = graph.targets[used], graph.motions[used]
+    costs = None
+    if graph.costs is not None:
+        costs = np.full(int(offsets[-1]), np.inf, np.float32)
+        costs[slots] = graph.costs[used]
+    waypoints.graph = Graph(graph.points[:count].copy(), offsets, targets, costs, motions)
+    waypoints.layout = Regions.from_pairs(layout.boxes, layout.of[:count].copy(), layout.shape)
+    waypoints.removed = waypoints.removed[:count].copy()
+    waypoints._usable.clear()
+    waypoints._tree = None
+    waypoints._edits += 1
+    return Edit(np.empty((0, 2), np.int32), False)
 
 
 def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.float32]) -> None:
@@ -154,7 +182,7 @@ def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
     if waypoints._editable and not again:
         return
     graph = waypoints.graph
-    sizes = np.diff(graph.offsets) + _SPARE
+    sizes = np.diff(graph.offsets) + SPARE
     waypoints._count_edges(0)  # count while the rows hold nothing but edges
     _replace(waypoints, graph.points, sizes)
     waypoints._editable = True
@@ -179,7 +207,7 @@ def _replace(waypoints: WaypointGraph, points: NDArray[np.float64], sizes: NDArr
 
 def _append(waypoints: WaypointGraph, more: NDArray[np.float64], home: NDArray[np.int32]) -> None:
     graph, layout = waypoints.graph, waypoints.layout
-    sizes = np.concatenate([np.diff(graph.offsets), np.full(len(more), _SPARE)])
+    sizes = np.concatenate([np.diff(graph.offsets), np.full(len(more), SPARE)])
     old = graph.offsets
     graph.offsets = np.concatenate([old, np.full(len(more), old[-1])])
     _replace(waypoints, np.concatenate([graph.points, more]), sizes)

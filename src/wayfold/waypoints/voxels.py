@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._locks import reads, writes
 from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import Motion
 from wayfold.errors import OffMapError, ParameterError
@@ -17,6 +18,7 @@ from wayfold.formats import Map3D
 from wayfold.graph import Graph
 from wayfold.path import Path
 from wayfold.waypoints import _voxel_kernels
+from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.waypoints import Place, WaypointGraph
 
@@ -54,6 +56,29 @@ class VoxelSight:
         return int(_voxel_kernels.furthest_free(self._blocked, self._from, positions, count))
 
 
+class Patch(NamedTuple):
+    """What changes in a graph when voxels change; `VoxelWaypoints._patch` works it out."""
+
+    where: tuple[slice, slice, slice]
+    """The part of the map with the changed voxels."""
+    closed: NDArray[np.bool_]
+    """Which of them are blocked then."""
+    regions: list[tuple[slice, slice, slice]]
+    """The regions that are cut into boxes again."""
+    boxes: NDArray[np.int32]
+    """(b, 6) their free boxes."""
+    dead: NDArray[np.int32]
+    """Waypoints that go."""
+    gone: NDArray[np.int32]
+    """(e, 2) edges of others that go."""
+    points: NDArray[np.float64]
+    """(k, 3) new waypoints: the middles of the boxes, then openings."""
+    home: NDArray[np.int32]
+    """(k, 2) their regions."""
+    edges: NDArray[np.int32]
+    """(e, 2) new edges; numbers from the number of waypoints on are the new waypoints."""
+
+
 @_check.checked
 class VoxelWaypoints(WaypointGraph):
     """A waypoint graph over a voxel map, for characters that fly (`Motion.VOLUMETRIC`).
@@ -65,10 +90,10 @@ class VoxelWaypoints(WaypointGraph):
     """
 
     blocked: NDArray[np.bool_]
-    numbers: NDArray[np.int32]
+    numbers: NDArray[np.int32]  # (X, Y, Z), the waypoint of the box that each voxel is in, -1 where it is blocked
     region_size: int
-    _boxes: NDArray[np.int32]  # (b, 6) free boxes, by region
-    _homes: NDArray[np.int32]  # (b,) the region of each
+    _boxes: NDArray[np.int32]  # (n, 6), the box of each waypoint in the middle of one, 0 for those in openings
+    _held: bool  # whether others hold `numbers`, so that they are copied before they change
 
     @classmethod
     def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
@@ -89,50 +114,10 @@ class VoxelWaypoints(WaypointGraph):
         if blocked.ndim != 3 or blocked.size == 0:
             raise ParameterError(f"a voxel map has three dimensions, not shape {blocked.shape}")
         size = _check.whole(region_size, "region_size", low=2, high=_LARGEST_REGION)
-        every = np.arange(np.prod(_regions_along(blocked.shape, size)), dtype=np.int64)
-        return cls._assembled(blocked, size, *_boxes(blocked, size, every))
-
-    def rebuilt(self, blocked: NDArray[np.bool_]) -> VoxelWaypoints:
-        """The graph after some voxels have changed, array by array that of `from_voxels`; this one stays as it is.
-
-        Only regions with changed voxels are cut into boxes again; the boxes are joined anew.
-
-        Parameters
-        ----------
-        blocked : (X, Y, Z) bool array
-            As large as the present one; it is kept, not copied.
-
-        Raises
-        ------
-        OffMapError
-            When every voxel is blocked.
-        """
-        given = _check.numbers(blocked, "blocked", "an array of truth values", bools=True)
-        if given.shape != self.blocked.shape or given.dtype != np.bool_:
-            raise ParameterError(f"the voxels must be bool of shape {self.blocked.shape}, as before")
-        blocked = _check.clean(given)
-        size = self.region_size
-        other = blocked != self.blocked
-        layers = np.flatnonzero(other.any(axis=(1, 2)))
-        changed = np.argwhere(other[layers])
-        changed[:, 0] = layers[changed[:, 0]]
-        changed //= size
         shape = _regions_along(blocked.shape, size)
-        touched = np.unique((changed[:, 0] * shape[1] + changed[:, 1]) * shape[2] + changed[:, 2])
-        fresh, homes = _boxes(blocked, size, touched)
-        kept = ~np.isin(self._homes, touched)
-        boxes, regions = np.concatenate([self._boxes[kept], fresh]), np.concatenate([self._homes[kept], homes])
-        order = np.argsort(regions, kind="stable")
-        return type(self)._assembled(blocked, size, np.ascontiguousarray(boxes[order]), regions[order])
-
-    @classmethod
-    def _assembled(
-        cls, blocked: NDArray[np.bool_], size: int, boxes: NDArray[np.int32], regions: NDArray[np.int32]
-    ) -> VoxelWaypoints:
-        """The graph of free boxes, which are sorted by region."""
+        boxes, regions = _all_boxes(blocked, size)
         if not len(boxes):
             raise OffMapError("every voxel is blocked: there is no place for a waypoint")
-        shape = _regions_along(blocked.shape, size)
         numbers = np.full(blocked.shape, -1, np.int32)
         _voxel_kernels.box_numbers(boxes, 0, numbers)
         graph, of = _join(boxes, regions, *_openings(boxes, numbers))
@@ -141,9 +126,66 @@ class VoxelWaypoints(WaypointGraph):
         result.blocked = blocked
         result.numbers = numbers
         result.region_size = size
-        result._boxes = boxes
-        result._homes = regions
+        result._boxes = np.zeros((graph.num_nodes, 6), np.int32)
+        result._boxes[: len(boxes)] = boxes
+        result._held = False
         return result
+
+    @reads
+    def _patch(self, where: tuple[slice, slice, slice], closed: NDArray[np.bool_]) -> Patch | None:
+        """What has to change when some voxels do; None for nothing. Nothing is changed yet.
+
+        The regions with changed voxels are cut into boxes again, and joined with the boxes beside them; the rest of the
+        graph stays. Afterwards the graph is that of `from_voxels`, up to the numbers of waypoints.
+
+        Parameters
+        ----------
+        where : three slices
+            A part of the map.
+        closed : bool array of the shape of that part
+            Which of its voxels are blocked then.
+
+        Raises
+        ------
+        OffMapError
+            When every voxel is blocked then.
+        """
+        return _patched(self, where, closed)
+
+    @writes
+    def _follow(self, patch: Patch, numbers: NDArray[np.int32]) -> None:
+        """Take over changed voxels, after `update` and `splice` have changed the graph.
+
+        Parameters
+        ----------
+        patch : Patch
+        numbers : (k,) int32
+            The waypoints that `splice` has put its points at.
+        """
+        self.blocked = self.blocked.copy()  # paths hold it for smoothing
+        self.blocked[patch.where] = patch.closed
+        if self._held:
+            self.numbers, self._held = self.numbers.copy(), False
+        for region in patch.regions:
+            self.numbers[region] = -1
+        for (x, y, z, x_end, y_end, z_end), number in zip(patch.boxes.tolist(), numbers.tolist(), strict=False):
+            self.numbers[x:x_end, y:y_end, z:z_end] = number
+        boxes = np.zeros((self.num_waypoints, 6), np.int32)
+        boxes[: len(self._boxes)] = self._boxes
+        boxes[patch.dead] = 0
+        boxes[numbers] = 0
+        boxes[numbers[: len(patch.boxes)]] = patch.boxes
+        self._boxes = boxes
+
+    def _trim(self) -> Edit | None:
+        edit = super()._trim()
+        self._boxes = self._boxes[: self.num_waypoints]
+        return edit
+
+    def frozen(self, motions: Motion) -> WaypointGraph:
+        """The waypoints and voxels as they are now, which edits do not change."""
+        self._held = True
+        return super().frozen(motions)
 
     @property
     def default_motions(self) -> Motion:
@@ -153,7 +195,7 @@ class VoxelWaypoints(WaypointGraph):
     def place(self, where: Any, motions: Motion, name: str) -> Place:
         """A start or goal; it enters the graph in the middle of the box that it lies in, to where the way is free.
 
-        A point on a border belongs to every voxel that touches it.
+        A point on a border belongs to every voxel that touches it, and enters through each of their boxes.
 
         Raises
         ------
@@ -168,14 +210,18 @@ class VoxelWaypoints(WaypointGraph):
         if (first >= last).any():
             raise OffMapError(f"{name} {point.tolist()} lies outside the map of {self.blocked.shape} voxels")
         numbers = self.numbers[tuple(slice(a, b) for a, b in zip(first, last, strict=True))]
-        number = int(numbers.max())
-        if number < 0:
-            raise OffMapError(f"{name} {point.tolist()} lies in a blocked voxel")
         touched = np.unique(numbers[numbers >= 0])
-        return Place(name, point, VoxelSight(self.blocked, point, self._boxes[touched]), number)
+        if not len(touched):
+            raise OffMapError(f"{name} {point.tolist()} lies in a blocked voxel")
+        boxes = self._boxes[touched]
+        # By place: numbers depend on earlier edits.
+        order = np.lexsort(boxes.T[2::-1])
+        nodes = tuple(touched[order].tolist())
+        return Place(name, point, VoxelSight(self.blocked, point, boxes), nodes[0], nodes[1:])
 
     def _smoother(self, motions: Motion) -> Callable[[Path], Path]:
-        return self._smooth
+        blocked = self.blocked
+        return lambda path: _smoothed(path, blocked)
 
     _SCHEMA = Schema(
         "voxel-waypoints",
@@ -198,15 +244,17 @@ class VoxelWaypoints(WaypointGraph):
         made: Any = cls.from_voxels(bits.reshape(shape).astype(np.bool_), region_size=parts.meta["region_size"])
         return made  # type: ignore[no-any-return]
 
-    def _smooth(self, path: Path) -> Path:
-        points = path.points
-        # Forwards and backwards: what one direction misses the other finds.
-        for _ in range(2):
-            kept = np.empty(len(points), np.int64)
-            count = _voxel_kernels.voxel_shortcuts(self.blocked, points, kept)
-            points = np.ascontiguousarray(points[kept[:count]][::-1])
-        length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-        return Path(path.status, points, cost=length, expanded=path.expanded, timings=path.timings)
+
+def _smoothed(path: Path, blocked: NDArray[np.bool_]) -> Path:
+    """The path with shortcuts through free voxels."""
+    points = path.points
+    # Forwards and backwards: what one direction misses the other finds.
+    for _ in range(2):
+        kept = np.empty(len(points), np.int64)
+        count = _voxel_kernels.voxel_shortcuts(blocked, points, kept)
+        points = np.ascontiguousarray(points[kept[:count]][::-1])
+    length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    return Path(path.status, points, cost=length, expanded=path.expanded, timings=path.timings)
 
 
 def _regions_along(voxels: tuple[int, ...], size: int) -> tuple[int, int, int]:
@@ -215,21 +263,32 @@ def _regions_along(voxels: tuple[int, ...], size: int) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _boxes(
-    blocked: NDArray[np.bool_], size: int, wanted: NDArray[np.int64]
+def _all_boxes(blocked: NDArray[np.bool_], size: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Free boxes of all regions, region by region, and the region of each."""
+    shape = _regions_along(blocked.shape, size)
+    cells = np.array(list(np.ndindex(shape)))
+    return _boxes_of(blocked, size, cells, shape)
+
+
+def _boxes_of(
+    blocked: NDArray[np.bool_], size: int, cells: NDArray[np.int64], shape: tuple[int, int, int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Free boxes of some regions, region by region, and the region of each."""
+    """Free boxes of some regions of an array of voxels, and the region of each; `shape` numbers the regions."""
     taken = np.zeros(blocked.shape, np.bool_)
     room = np.empty((math.prod(min(size, side) for side in blocked.shape), 6), np.int32)
-    found, regions = [np.empty((0, 6), np.int32)], [np.empty(0, np.int32)]
-    for region in wanted.tolist():
-        cell = np.unravel_index(region, _regions_along(blocked.shape, size))
-        low = tuple(int(c) * size for c in cell)
+    found, counts = [np.empty((0, 6), np.int32)], []
+    for cell in cells.tolist():
+        low = cell[0] * size, cell[1] * size, cell[2] * size
         high = tuple(min(at + size, side) for at, side in zip(low, blocked.shape, strict=True))
         count = _voxel_kernels.free_boxes(blocked, taken, low, high, room)
         found.append(room[:count].copy())
-        regions.append(np.full(count, region, np.int32))
-    return np.concatenate(found), np.concatenate(regions)
+        counts.append(count)
+    regions = np.repeat(_region_numbers(cells, shape), np.array(counts, np.int64)).astype(np.int32)
+    return np.concatenate(found), regions
+
+
+def _region_numbers(cells: NDArray[np.int64], shape: tuple[int, int, int]) -> NDArray[np.int64]:
+    return np.asarray((cells[:, 0] * shape[1] + cells[:, 1]) * shape[2] + cells[:, 2])
 
 
 def _openings(boxes: NDArray[np.int32], numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
@@ -246,26 +305,138 @@ def _join(
 ) -> tuple[Graph, NDArray[np.int32]]:
     """The graph of box middles and openings, and the regions of each."""
     count = len(boxes)
-    middles = ((boxes[:, :3] + boxes[:, 3:] - 1) / 2).astype(np.float32)
     doors = count + np.arange(len(pairs))
     owner = np.concatenate([pairs[:, 0], pairs[:, 1]])
     door = np.concatenate([doors, doors])
-    edges = [np.column_stack([owner, door])]
+    joined = np.concatenate([np.column_stack([owner, door]), _across(owner, door)[0]])
+    kinds = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
+    graph = Graph.from_edges(np.concatenate([_middles(boxes), places]), joined, motions=kinds)
+    return graph, _homes(regions, regions[pairs])
+
+
+def _middles(boxes: NDArray[np.int32]) -> NDArray[np.float32]:
+    return ((boxes[:, :3] + boxes[:, 3:] - 1) / 2).astype(np.float32)
+
+
+def _homes(regions: NDArray[np.int32], pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Regions of the middles of boxes, and of openings between regions."""
+    of = np.full((len(regions) + len(pairs), 2), -1, np.int32)
+    of[: len(regions), 0] = regions
+    doors = of[len(regions) :]
+    doors[:, 0] = pairs[:, 0]
+    across = pairs[:, 0] != pairs[:, 1]
+    doors[across, 1] = pairs[across, 1]
+    return of
+
+
+def _across(owner: NDArray[Any], door: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Edges between all openings of boxes with few of them, and the box of each; `owner` has the box of each `door`."""
     order = np.lexsort((door, owner))
     owner, door = owner[order], door[order]
-    degree = np.bincount(owner, minlength=count)
+    degree = np.bincount(owner)
     start = np.cumsum(degree) - degree
+    place = np.arange(len(owner)) - start[owner]
+    edges, boxes = [np.empty((0, 2), door.dtype)], [np.empty(0, owner.dtype)]
     for gap in range(1, _FULL):
         # Openings of one box that stand `gap` apart in its list.
-        place = np.arange(len(owner)) - start[owner]
-        small = (degree[owner] <= _FULL) & (place + gap < degree[owner])
-        at = np.flatnonzero(small)
+        at = np.flatnonzero((degree[owner] <= _FULL) & (place + gap < degree[owner]))
         edges.append(np.column_stack([door[at], door[at + gap]]))
-    of = np.full((count + len(pairs), 2), -1, np.int32)
-    of[:count, 0] = regions
-    of[count:, 0] = regions[pairs[:, 0]]
-    across = regions[pairs[:, 0]] != regions[pairs[:, 1]]
-    of[count:, 1][across] = regions[pairs[across, 1]]
-    joined = np.concatenate(edges)
-    kinds = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
-    return Graph.from_edges(np.concatenate([middles, places]), joined, motions=kinds), of
+        boxes.append(owner[at])
+    return np.concatenate(edges), np.concatenate(boxes)
+
+
+def _patched(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], closed: NDArray[np.bool_]) -> Patch | None:
+    """See `VoxelWaypoints._patch`."""
+    size, voxels = waypoints.region_size, np.array(waypoints.blocked.shape)
+    shape = _regions_along(waypoints.blocked.shape, size)
+    changed = np.argwhere(waypoints.blocked[where] != closed)
+    if not len(changed):
+        return None
+    inner = tuple(slice(int(a), int(b) + 1) for a, b in zip(changed.min(axis=0), changed.max(axis=0), strict=True))
+    changed += [side.start for side in where]
+    touched = np.unique(changed // size, axis=0)
+    # A window of the regions with changes and those around them: no box leaves its region.
+    first, last = np.maximum(touched.min(axis=0) - 1, 0), np.minimum(touched.max(axis=0) + 2, shape)
+    origin, end = first * size, np.minimum(last * size, voxels)
+    window = waypoints.blocked[tuple(map(slice, origin, end))].copy()
+    low = changed.min(axis=0)
+    x, y, z = (slice(int(a), int(b) + 1) for a, b in zip(low, changed.max(axis=0), strict=True))
+    window[tuple(slice(side.start - int(a), side.stop - int(a)) for side, a in zip((x, y, z), origin, strict=True))] = (
+        closed[inner]
+    )
+    fresh, _ = _boxes_of(window, size, touched - first, shape)
+    homes = _region_numbers((fresh[:, :3] + origin) // size, shape).astype(np.int32)
+    beside = np.stack(np.meshgrid(*(np.arange(a, b) for a, b in zip(first, last, strict=True)), indexing="ij"), axis=-1)
+    old = _boxes_in(waypoints, _region_numbers(beside.reshape(-1, 3), shape))
+    redone = np.isin(waypoints.layout.of[old, 0], _region_numbers(touched, shape))
+    going, old = old[redone], old[~redone]
+    if not len(fresh) and not len(old) and _count_boxes(waypoints) == len(going):
+        raise OffMapError("every voxel is blocked: there is no place for a waypoint")
+    _, doors = _edges_from(waypoints.graph, going)
+    dead = np.unique(doors)
+    # Openings of the new boxes.
+    boxes = np.concatenate([fresh, waypoints._boxes[old] - np.tile(origin, 2).astype(np.int32)])
+    numbers = np.full(window.shape, -1, np.int32)
+    _voxel_kernels.box_numbers(boxes, 0, numbers)
+    pairs, places = _openings(boxes, numbers)
+    kept = (pairs < len(fresh)).any(axis=1)
+    pairs, places = pairs[kept], places[kept]
+    total = waypoints.num_waypoints
+    node = np.concatenate([total + np.arange(len(fresh)), old]).astype(np.int32)
+    new = total + len(fresh) + np.arange(len(pairs), dtype=np.int32)
+    owner, door = np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([new, new])
+    # Boxes beside them keep their other openings; how many there are decides whether all of them are joined.
+    number, passage = _edges_from(waypoints.graph, old)
+    before = np.bincount(number, minlength=len(old))
+    stays = ~np.isin(passage, dead)
+    concerned = np.zeros(len(boxes), np.bool_)
+    concerned[owner] = True
+    concerned[len(fresh) + number[~stays]] = True
+    stays &= concerned[len(fresh) + number]
+    number, passage = number[stays], passage[stays]
+    edges, box = _across(np.concatenate([owner, len(fresh) + number]), np.concatenate([door, passage]))
+    few = np.concatenate([np.zeros(len(fresh), np.bool_), before <= _FULL])
+    edges = edges[(edges >= total).any(axis=1) | ~few[box]]
+    after = np.bincount(np.concatenate([owner, len(fresh) + number]), minlength=len(boxes))
+    # What they were joined by while there were few.
+    many = (few & (after > _FULL))[len(fresh) + number]
+    gone, _ = _across(number[many], passage[many])
+    regions = np.concatenate([homes, waypoints.layout.of[old, 0]])
+    return Patch(
+        (x, y, z),
+        closed[inner].copy(),
+        [_voxels_of(cell, size) for cell in touched.tolist()],
+        fresh + np.tile(origin, 2).astype(np.int32),
+        np.concatenate([going, dead]).astype(np.int32),
+        gone.astype(np.int32),
+        np.concatenate([_middles(fresh), places]).astype(np.float64) + origin,
+        _homes(homes, regions[pairs]),
+        np.concatenate([np.column_stack([node[owner], door]), edges]).astype(np.int32),
+    )
+
+
+def _voxels_of(cell: list[int], size: int) -> tuple[slice, slice, slice]:
+    x, y, z = (slice(at * size, (at + 1) * size) for at in cell)
+    return x, y, z
+
+
+def _count_boxes(waypoints: VoxelWaypoints) -> int:
+    return int(np.count_nonzero((waypoints._boxes[:, 3] > 0) & ~waypoints.removed))
+
+
+def _boxes_in(waypoints: VoxelWaypoints, regions: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The waypoints in the middles of the boxes of some regions."""
+    layout = waypoints.layout
+    members = [layout.members[layout.offsets[region] : layout.offsets[region + 1]] for region in regions]
+    nodes = np.concatenate([np.empty(0, np.int32), *members])
+    return np.asarray(nodes[(waypoints._boxes[nodes, 3] > 0) & ~waypoints.removed[nodes]])
+
+
+def _edges_from(graph: Graph, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The edges of some waypoints: which of them, counted from 0, and where they lead."""
+    sizes = np.diff(graph.offsets)[nodes]
+    slots = np.repeat(graph.offsets[nodes] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    rows = np.repeat(np.arange(len(nodes)), sizes)
+    assert graph.motions is not None
+    used = graph.motions[slots] > 0
+    return rows[used], graph.targets[slots[used]]

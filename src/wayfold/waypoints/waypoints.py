@@ -26,6 +26,7 @@ from wayfold.waypoints.surroundings import Surroundings
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
+_WORN = 1.1  # times the room that a graph needs, from which it is given back
 _MOST_TRIES = 2000  # waypoints that a point is tried against before it counts as shut in
 
 
@@ -57,6 +58,8 @@ class Place(NamedTuple):
     """None where nothing is known of the space around."""
     node: int | None = None
     """The waypoint where it enters the graph, where that is known."""
+    others: tuple[int, ...] = ()
+    """Other waypoints where it enters the graph just as well."""
 
 
 @_check.checked
@@ -396,7 +399,12 @@ class WaypointGraph(Savable):
             if direct is None:
                 raise
             return direct
-        path = self.finish(search(a, b), first, last, motions, price)
+        paths = [
+            self.finish(search(one, two), first, last, motions, price)
+            for one in (a, *first.others)
+            for two in (b, *last.others)
+        ]
+        path = min(paths, key=lambda path: path.cost if path else np.inf)
         if direct is not None and not (path and path.cost < direct.cost):
             return direct
         return path
@@ -409,7 +417,9 @@ class WaypointGraph(Savable):
         if self._sees(first, last):
             return True
         labels = self.graph.components(motions)
-        return bool(labels[self.closest(first, motions)] == labels[self.closest(last, motions)])
+        starts = labels[[self.closest(first, motions), *first.others]]
+        goals = labels[[self.closest(last, motions), *last.others]]
+        return bool(np.isin(starts, goals).any())
 
     @reads
     def frozen(self, motions: Motion) -> WaypointGraph:
@@ -567,6 +577,18 @@ class WaypointGraph(Savable):
             Their motions.
         """
         return editing.splice(self, *editing.check_splice(self, points, home, edges, motions))
+
+    @writes
+    def _trim(self) -> Edit | None:
+        """Give back the room of waypoints that edits have added and removed again, where it is much; None where not.
+
+        Numbers do not change, and answers do not either.
+        """
+        count = int(np.flatnonzero(~self.removed)[-1]) + 1
+        room = 2 * self.num_edges + editing.SPARE * count
+        if self.graph.targets.size <= _WORN * room and self.num_waypoints <= _WORN * count:
+            return None
+        return editing.trim(self, count)
 
     @reads
     def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:

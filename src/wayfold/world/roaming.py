@@ -236,12 +236,29 @@ class RoamingPlanner(Planner):
         added = None
         if now is not surroundings:
             added = resample(waypoints, now, meshes, shape.bounds, self._added, self._known, int(self.agent.motions))
-        prices: Any = None
-        if after.costs and self._prices is None:
-            prices = Prices(self._waypoints, after.costs)
-        elif after.costs != before.costs and self._prices is not None:
-            prices = self._prices.changes(self._waypoints, after.costs)
+        prices = self._changed_prices(before, after)
         return Change(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
+
+    def _changed_prices(self, before: Zones, after: Zones) -> Any:
+        """What zones change: all prices with the first of them, then those of some edges."""
+        if after.costs and self._prices is None:
+            return Prices(self._waypoints, after.costs)
+        if after.costs != before.costs and self._prices is not None:
+            return self._prices.changes(self._waypoints, after.costs)
+        return None
+
+    def _set_prices(self, zones: Zones, prices: Any) -> None:
+        """Make it so, and follow what else has changed."""
+        if not zones.costs:
+            self._prices = None
+        elif self._prices is None:
+            self._prices = prices
+        elif prices is not None:
+            self._prices.set_zones(zones.costs, *prices)
+        self._priced = None
+        if self._prices is not None:
+            self._prices.follow(self._waypoints)
+            self._priced = self._prices.graph
 
     def _mesh(self, block: Shape) -> Mesh:
         """The triangles of a block in local coordinates, made once."""
@@ -270,16 +287,7 @@ class RoamingPlanner(Planner):
             self._known = prepared.added.known
             here = set(prepared.zones.blocks)
             self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in here}
-        if not prepared.zones.costs:
-            self._prices = None
-        elif self._prices is None:
-            self._prices = prepared.prices
-        elif prepared.prices is not None:
-            self._prices.set_zones(prepared.zones.costs, *prepared.prices)
-        self._priced = None
-        if self._prices is not None:
-            self._prices.follow(self._waypoints)
-            self._priced = self._prices.graph
+        self._set_prices(prepared.zones, prepared.prices)
         if isinstance(self._fast, Hierarchy):
             self._price_hierarchy(before, prepared)
 
@@ -296,6 +304,16 @@ class RoamingPlanner(Planner):
             for key, count in added.keys:
                 self._added[key] = numbers[at : at + count]
                 at += count
+        if not self._added:
+            self._trim()
+
+    def _trim(self) -> None:
+        """Give back what edits no longer need."""
+        # A hierarchy and prices know the rows of the graph.
+        if self._prices is None and not isinstance(self._fast, Hierarchy):
+            trimmed = self._waypoints._trim()
+            if trimmed is not None:
+                self._repair(trimmed)
 
     def refresh(self) -> None:
         """Number the waypoints anew, without those that edits have removed, and the added ones by place."""
@@ -372,20 +390,19 @@ class RoamingField(Field):
         self._motions = motions
         self._goal = goal
         self._price = price_of(planner._zones)
-        self._tree: Tree | None = None
+        self._trees: dict[int, Tree] = {}
         try:
             node = self._waypoints.closest(goal, motions)
         except OffMapError:
             return  # no waypoint leads there, but straight ways may
         self._goal = goal._replace(node=node)
-        self._tree = planner._graph.tree(node, motions=motions)
+        self._trees = {at: planner._graph.tree(at, motions=motions) for at in (node, *goal.others)}
 
     def _paths(self, starts: Points) -> Sequence[Path]:
         waypoints, motions = self._waypoints, self._motions
 
-        def search(a: int, _: int) -> Path:
-            assert self._tree is not None
-            return self._tree.path(a)
+        def search(a: int, b: int) -> Path:
+            return self._trees[b].path(a)
 
         places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
         paths = [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from wayfold import _check
 from wayfold._locks import ReadersWriter
-from wayfold.agent import Agent
+from wayfold.agent import Agent, Motion
 from wayfold.errors import EditError, OffMapError
-from wayfold.graph import Graph
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints
-from wayfold.world import edges
+from wayfold.waypoints.voxels import Patch
 from wayfold.world.planner import Notes, Zones
+from wayfold.world.pricing import Prices
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.shapes import Shape
 
@@ -24,20 +24,20 @@ Voxels = NDArray[np.bool_]
 Part = tuple[slice, slice, slice]
 
 
-class Flying(NamedTuple):
-    """The voxels at one moment and what plans in them; nothing in it changes."""
+class Change(NamedTuple):
+    """What an edit does to the graph."""
 
-    waypoints: VoxelWaypoints
-    fast: SubregionGraph | None
-    costs: tuple[tuple[Shape, float], ...]
-    priced: Graph | None
+    zones: Zones
+    patch: Patch | None
+    prices: Any
+    """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
 
 
 class VoxelPlanner(RoamingPlanner):
     """Plans through voxels.
 
-    A block closes the voxels whose middles lie in it. The regions that it touches are cut into boxes again beside the
-    old graph, which the new one replaces as a whole. Where zones have costs the waypoints are searched without the
+    A block closes the voxels whose middles lie in it. The regions that it touches are cut into boxes again, and what is
+    joined with them changes in place while no query runs. Where zones have costs the waypoints are searched without the
     accelerator.
 
     Parameters
@@ -61,34 +61,52 @@ class VoxelPlanner(RoamingPlanner):
         fast = SubregionGraph.build(waypoints, agent.motions) if accelerator == "subregions" else None
         super().__init__(agent, accelerator, notes, lock, waypoints=waypoints, fast=fast)
         self._own = own
-        self._now = Flying(waypoints, fast, (), None)
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
-        now = self._now
-        waypoints, fast = now.waypoints, now.fast
+        waypoints = self._waypoints
+        assert isinstance(waypoints, VoxelWaypoints)
         part = part_of(shape, self._own.shape)
         closed = self._own[part].copy()
         for block in after.blocks:
-            closed |= inside(block, part, self._own.shape)
-        if (closed != waypoints.blocked[part]).any():
-            blocked = waypoints.blocked.copy()
-            blocked[part] = closed
-            try:
-                waypoints = waypoints.rebuilt(blocked)
-            except OffMapError:
-                raise EditError(f"{_check.shown(shape)} would leave no voxel free; nothing was changed") from None
-            fast = None if fast is None else SubregionGraph.build(waypoints, self.agent.motions)
-        priced = now.priced
-        if waypoints is not now.waypoints or after.costs != now.costs:
-            priced = edges.priced(waypoints.graph, after.costs) if after.costs else None
-        return Flying(waypoints, fast, after.costs, priced)
+            if meet(part_of(block, self._own.shape), part):
+                closed |= inside(block, part, self._own.shape)
+        try:
+            patch = waypoints._patch(part, closed)
+        except OffMapError:
+            raise EditError(f"{_check.shown(shape)} would leave no voxel free; nothing was changed") from None
+        return Change(after, patch, self._changed_prices(before, after))
 
     def _commit(self, prepared: Any) -> None:
-        self._now = prepared
-        self._waypoints = prepared.waypoints
-        self._fast = prepared.fast
-        self._priced = prepared.priced
-        self._zones = Zones((), prepared.costs)  # blocks are in the voxels
+        waypoints, patch = self._waypoints, prepared.patch
+        assert isinstance(waypoints, VoxelWaypoints)
+        self._zones = Zones((), prepared.zones.costs)  # blocks are in the voxels
+        if patch is not None:
+            kinds = np.full(len(patch.edges), int(Motion.VOLUMETRIC), np.uint8)
+            self._repair(waypoints.update(remove=patch.gone, remove_waypoints=patch.dead))
+            edit, numbers = waypoints.splice(patch.points, patch.home, patch.edges, kinds)
+            waypoints._follow(patch, numbers)
+            self._repair(edit)
+            self._trim()
+        self._set_prices(prepared.zones, prepared.prices)
+
+    def refresh(self) -> None:
+        """Number the waypoints anew, without those that edits have removed."""
+        with self._lock.writing():
+            waypoints = self._waypoints
+            assert isinstance(waypoints, VoxelWaypoints)
+            if not waypoints.removed.any() and waypoints.num_waypoints == waypoints.built:
+                return
+            self._waypoints = VoxelWaypoints.from_voxels(waypoints.blocked, region_size=waypoints.region_size)
+            if self._fast is not None:
+                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
+            if self._zones.costs:
+                self._prices = Prices(self._waypoints, self._zones.costs)
+                self._priced = self._prices.graph
+
+
+def meet(a: Part, b: Part) -> bool:
+    """Whether two parts have a voxel in common."""
+    return all(one.start < two.stop and two.start < one.stop for one, two in zip(a, b, strict=True))
 
 
 def part_of(shape: Shape, size: tuple[int, ...]) -> Part:
