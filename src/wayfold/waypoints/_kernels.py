@@ -227,7 +227,7 @@ def within_reach(world, body, p, q):
     return True
 
 
-@kernel
+@helper
 def motions_between(world, body, p, q, wanted, every):
     """The motions of `wanted` by which a straight line is legal: all where `every`, else the first that passes.
 
