@@ -70,6 +70,11 @@ def by_waypoints(scene, agent):
     return lambda start, goal: graph.path(start, goal, motions=agent.motions)
 
 
+def by_waypoints_for_all(scene, agent):
+    graph = WaypointGraph.build(scene.mesh(), agent, region_size=max(12 * agent.radius, 6 * agent.height))
+    return lambda start, goal: graph.path(start, goal, motions=agent.motions)
+
+
 def changed_scenes(scene, placements, cuts):
     result = [(scene, 1.0)]
     result += [(scenes.placed_scene(scene, placement), placement.scale) for placement in placements]
@@ -98,6 +103,15 @@ def test_birds_of_many_worlds_reach_the_same(case, counted):
     judge("World, flyers", case, agent, scene, changed_scenes(scene, placements, range(9)), counted, by_world)
     few = placements[::6]
     judge("WaypointGraph.build", case, agent, scene, changed_scenes(scene, few, range(3)), counted, by_waypoints)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", ["bird and a tunnel", "bird and a narrow tunnel"])
+def test_birds_reach_the_same_in_graphs_for_every_motion(case, counted):
+    agent, scene = BIRDS[case]
+    placements = [turned_in_space(seed + 1000 * SEED) for seed in range(11, 17)]
+    variants = changed_scenes(scene, placements, ())
+    judge("WaypointGraph.build, every motion", case, agent, scene, variants, counted, by_waypoints_for_all)
 
 
 @pytest.mark.parametrize("case", SPIDERS)

@@ -34,10 +34,14 @@ def sizes(planner):
 
 
 def wear(world, planner, rng, rounds, shape_of):
-    """Sizes after one round of edits that are undone and after many, and how many waypoints there were at once."""
+    """Sizes after one edit that is undone and after many, and how many waypoints there were at once."""
     low, high = shape_of
-    before, most = None, 0
-    for at in range(rounds):
+    most = planner.map.num_waypoints
+    first = world.block(Box((1.0, 1.0, 1.0), (4.0, 4.0, 3.0)))
+    most = max(most, int(np.count_nonzero(~planner.map.removed)))
+    world.unblock(first)
+    before = sizes(planner)
+    for _ in range(rounds):
         blocks = []
         for _ in range(int(rng.integers(1, 5))):
             corner = rng.uniform(low, high)
@@ -45,8 +49,6 @@ def wear(world, planner, rng, rounds, shape_of):
             most = max(most, int(np.count_nonzero(~planner.map.removed)))
         for block in rng.permutation(len(blocks)):
             world.unblock(blocks[block])
-        if at == 0:
-            before = sizes(planner)
     return before, sizes(planner), most
 
 
