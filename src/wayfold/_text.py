@@ -25,14 +25,21 @@ def show(value: Any) -> str:
     return str(value)
 
 
-def place(point: Any) -> str:
-    """Coordinates as errors name them: six digits, or to the millimetre where six digits say less; none for NaN."""
-    return ", ".join(_coordinate(float(value)) for value in np.asarray(point, np.float64) if not np.isnan(value))
+def place(point: Any, extent: float = 50.0) -> str:
+    """Coordinates as messages name them, so that places of a world can be told apart however far off it lies.
+
+    Six digits, or more where they would be wrong by more than 1e-5 of the world's `extent` (50 m: half a millimetre).
+    Coordinates that are NaN are left out.
+    """
+    near = 1e-5 * extent
+    return ", ".join(_coordinate(float(value), near) for value in np.asarray(point, np.float64) if not np.isnan(value))
 
 
-def _coordinate(value: float) -> str:
-    short = f"{value:g}"
-    return short if abs(float(short) - value) <= 5e-4 else f"{value:.3f}".rstrip("0").rstrip(".")
+def _coordinate(value: float, near: float) -> str:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    digits = next((digits for digits in range(6, 17) if abs(float(f"{value:.{digits}g}") - value) <= near), 17)
+    return f"{value:.{digits}g}"
 
 
 def plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold._locks import at_one_moment, derived
 from wayfold._schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
@@ -464,7 +464,7 @@ class Decomposition(Savable):
         regions: NDArray[np.int32] = self.locate(given)
         off = np.flatnonzero(regions < 0)
         if len(off):
-            text = ", ".join(f"{value:g}" for value in given[off[0]])
+            text = _text.place(given[off[0]], self.frame.extent)
             raise OffMapError(f"{name if single else f'{name}[{off[0]}]'} ({text}) lies in no region of the plan")
         if not len(where):
             return []

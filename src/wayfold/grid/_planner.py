@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold._threads import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import _kernels as graph_kernels
@@ -66,7 +66,7 @@ class Planner:
         if not there.all():
             cell = points[np.argmin(there)]
             what = "is not a cell of the grid" if whole[np.argmin(there)] else "is not a whole cell"
-            raise OffMapError(f"{name} ({', '.join(f'{value:g}' for value in cell)}) {what}")
+            raise OffMapError(f"{name} ({_text.place(cell)}) {what}")
         return nodes
 
     # --- spaces ----------------------------------------------------------------------------------------------------

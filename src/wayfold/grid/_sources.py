@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold.agent import Agent
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -185,8 +185,8 @@ def nearest_cells(
         around = index.cells(index.within(point[:2] - reach, point[:2] + reach))
         around = around[((around - point)[:, :2] ** 2).sum(axis=1) <= reach * reach]
         if not len(around):
-            place = ", ".join(f"{value:g}" for value in wanted[at])
-            raise OffMapError(f"points[{at}] ({place}) is not near any cell of the grid")
+            where = _text.place(wanted[at], 1e3 * float(grid.scale.min()))
+            raise OffMapError(f"points[{at}] ({where}) is not near any cell of the grid")
         under = around[around[:, 2] <= point[2] + 1]  # what stands in the air stands above its cell, not below it
         around = under if len(under) else around
         apart = (around - point) * grid.scale

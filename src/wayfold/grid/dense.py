@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold._schema import Array, Parts, Savable, Schema
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import load_map
@@ -242,7 +242,7 @@ class DenseGrid(Savable):
             cell = array[np.argmin(free)]
             inside = 0 <= cell[0] < self.width and 0 <= cell[1] < self.height and cell[2] == 0
             where = "is blocked or not a whole cell" if inside else f"is outside {self.width} x {self.height} cells"
-            raise OffMapError(f"{name} ({', '.join(f'{value:g}' for value in cell)}) {where}")
+            raise OffMapError(f"{name} ({_text.place(cell)}) {where}")
         return (array[:, 1] * self.width + array[:, 0]).astype(np.int32)
 
     def _pull(self, path: Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold.agent import Agent
 from wayfold.errors import EditError, GeometryError, ParameterError
 from wayfold.geometry import Mesh
@@ -143,8 +143,8 @@ def rebuild(
     high = low + np.array([grid.width, grid.depth]) * grid.cell_size
     if (corners[0, :2] < low - grid.cell_size).any() or (corners[1, :2] > high + grid.cell_size).any():
         raise EditError(
-            f"the box reaches outside the world that was built, {low[0]:g}, {low[1]:g} to {high[0]:g}, {high[1]:g}: "
-            "build with `bounds` that leave room"
+            f"the box reaches outside the world that was built, {_text.place(low, (high - low).max())} to"
+            f" {_text.place(high, (high - low).max())}: build with `bounds` that leave room"
         )
     touched = grid.touched(corners)
     fresh = tiles.build_tiles(

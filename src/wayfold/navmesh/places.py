@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold._threads import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.navmesh import _ground_kernels
@@ -192,7 +192,7 @@ class Places:
             )  # fmt: skip
         if found.min() < 0:
             at = int(np.argmax(found < 0))
-            where = ", ".join(f"{value:g}" for value in np.asarray(points)[at] if np.isfinite(value))
+            where = _text.place(points[at], state.frame.extent)
             raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
         return found, places
 

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _threads
+from wayfold import _check, _text, _threads
 from wayfold._prepared import Prepared
 from wayfold._schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
@@ -598,7 +598,7 @@ class Terrain(FromSources, Savable):
         return self._ground.frame.world(routes.points[nodes])
 
     def _check_place(self, name: str, point: Array, place: int, fits: bool, radius: float) -> None:
-        where = f"{name} ({point[0]:.10g}, {point[1]:.10g})"
+        where = f"{name} ({_text.place(point, self._ground.extent)})"
         if place < 0:
             raise OffMapError(f"{where} is outside the map")
         if not np.isfinite(self._weights[place]):

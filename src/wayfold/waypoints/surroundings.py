@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _text
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -171,7 +172,7 @@ class Surroundings:
         return Entrance(self, spots)
 
     def _where(self, point: NDArray[np.float64]) -> str:
-        return "(" + ", ".join(f"{value:.6g}" for value in self.frame.world(point)) + ")"
+        return f"({_text.place(self.frame.world(point), self.frame.extent)})"
 
     def _reason(self, point: NDArray[np.float64], motions: Motion) -> str:
         away, _, _ = self.index.nearest(point[None], workers=1)

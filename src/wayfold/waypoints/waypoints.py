@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold import _check, _text
 from wayfold._interrupts import interruptible
 from wayfold._locks import ReadersWriter, reads, writes
 from wayfold._schema import Parts, Savable
@@ -275,11 +275,19 @@ class WaypointGraph(Savable):
         entrance = self.surroundings.entrance(self.surroundings.frame.local(point), motions, name)
         return Place(name, point, entrance)
 
+    @property
+    def _extent(self) -> float:
+        """Metres that it is wide, for messages."""
+        return float(np.ptp(self.layout.boxes.reshape(-1, 3)[:, :2], axis=0).max())
+
     def _check_inside(self, where: NDArray[np.float64], name: str) -> None:
         low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
         if ((where < low) | (where > high)).any():
-            reach = " to ".join("(" + ", ".join(f"{value:.6g}" for value in corner) + ")" for corner in (low, high))
-            raise OffMapError(f"{name} ({_shown(where)}) lies outside the world, which reaches from {reach}")
+            extent = self._extent
+            reach = " to ".join(f"({_text.place(corner, extent)})" for corner in (low, high))
+            raise OffMapError(
+                f"{name} ({_text.place(where, extent)}) lies outside the world, which reaches from {reach}"
+            )
 
     @reads
     def closest(
@@ -332,8 +340,8 @@ class WaypointGraph(Savable):
             if tried >= _MOST_TRIES:
                 break
         raise OffMapError(
-            f"{place.name} ({_shown(place.point)}) has no way to any of the {tried} nearest waypoints by"
-            f" {_names(kinds)}: something is between"
+            f"{place.name} ({_text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
+            f" waypoints by {_names(kinds)}: something is between"
         )
 
     @reads
@@ -657,10 +665,6 @@ def _costs(points: NDArray[np.float64], price: Price | None) -> NDArray[np.float
     if price is not None:
         return price(points[:-1], points[1:])
     return np.asarray(np.linalg.norm(np.diff(points, axis=0), axis=1))
-
-
-def _shown(point: NDArray[np.float64]) -> str:
-    return ", ".join(f"{value:.6g}" for value in point)
 
 
 def _names(motions: Motion) -> str:

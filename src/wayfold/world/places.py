@@ -74,7 +74,8 @@ class Places:
         if len(found) and found.min() < 0:
             at = int(np.argmin(found))
             where = points[at][np.isfinite(points[at])]
-            raise off_map(where, f"({name if len(points) == 1 else f'{name}[{at}]'}) is not a cell of the grid")
+            which = name if len(points) == 1 else f"{name}[{at}]"
+            raise off_map(where, f"({which}) is not a cell of the grid", 1e3 * float(self.scale.min()))
         return found
 
     def nearest(self, point: Points, there: NDArray[np.bool_], reach: float, tall: float) -> int:

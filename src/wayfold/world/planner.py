@@ -378,7 +378,7 @@ class Planner(Portable, ABC):
                     place = self._nearest(where)
                 except OffMapError:
                     return error
-                shown = ", ".join(f"{value:.5g}" for value in place)
+                shown = _text.place(place, self._extent)
                 return OffMapError(f"{error}; the nearest place that this agent can be at is ({shown})")
         return error
 
@@ -390,6 +390,11 @@ class Planner(Portable, ABC):
         if array.ndim == 1:
             return _check.point3(array, name, self._any_height)[None]
         return _check.points3(array, name, self._any_height)
+
+    @property
+    def _extent(self) -> float:
+        """Metres along the longest side of the world, for messages."""
+        return 50.0 if self.world is None else float(np.ptp(self.world.bounds, axis=0).max())
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -406,6 +411,6 @@ def _sized(size: float, unit: str) -> str:
     return f"{size:.1f} {unit}" if unit == "m2" else f"{int(size)} {unit}"
 
 
-def off_map(point: ArrayLike, what: str) -> OffMapError:
-    """The error for a point that nothing is near."""
-    return OffMapError(f"({_text.place(point)}) {what}")
+def off_map(point: ArrayLike, what: str, extent: float = 50.0) -> OffMapError:
+    """The error for a point that nothing is near, in a world of some extent."""
+    return OffMapError(f"({_text.place(point, extent)}) {what}")

@@ -163,7 +163,7 @@ class RoamingPlanner(Planner):
             reach = max(10.0 * max(self.agent.radius, self.agent.height), float(np.ptp(self._waypoints.boxes[0, ::3])))
             gaps = np.linalg.norm(self._waypoints.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
             if gaps.min() > reach:
-                raise off_map(point, f"has no waypoint of the agent within {reach:g} m") from None
+                raise off_map(point, f"has no waypoint of the agent within {reach:g} m", self._extent) from None
             return np.asarray(self._waypoints.points[nodes[np.argmin(gaps)]], np.float64)
         return self._place(point)
 

@@ -154,7 +154,8 @@ class Box(Shape):
 
     def __repr__(self) -> str:
         low, high = self.bounds
-        return f"Box(({_text.place(low)}), ({_text.place(high)}))"
+        extent = float((high - low).max())
+        return f"Box(({_text.place(low, extent)}), ({_text.place(high, extent)}))"
 
 
 @_check.checked

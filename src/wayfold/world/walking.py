@@ -111,7 +111,7 @@ class Standing(Portable):
         found, places, _ = find(self.version, points, None, None)
         if len(found) and found.min() < 0:
             at = int(np.argmax(found < 0))
-            raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh")
+            raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh", self.state.frame.extent)
         return self.state.table(found, places, self.rates.closed), places
 
     def pairs(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -261,7 +261,7 @@ class WalkingPlanner(Planner):
             place = now.state.frame.world(places[0])
             if found[0] >= 0 and (reach > 2.5 * size or np.nansum((place - point) ** 2) <= reach * reach):
                 return place
-        raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m")
+        raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m", self._extent)
 
     def _touched(self, start: Any, goal: Any) -> Points:
         now = self._now

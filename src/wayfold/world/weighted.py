@@ -155,7 +155,7 @@ class TerrainPlanner(Planner):
         reach = 10.0 * max(self.agent.radius, self.agent.height)
         place = self._now.open._nearest(point[:2], reach)
         if place is None:
-            raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m")
+            raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m", self._extent)
         return np.array([*place, 0.0])
 
     def _touched(self, start: Any, goal: Any) -> Points:
