@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -118,3 +119,39 @@ def test_polygons_that_do_not_touch_are_no_corridor():
     start, goal = np.array([0.5, 0.5, 0.0]), np.array([2.5, 0.5, 0.0])
     assert queries.through(state, np.array([0, 2], np.int32), start, goal, state.rates(None)).cost == np.inf
     assert queries.through(state, np.array([0, 1, 2], np.int32), start, goal, state.rates(None)).cost == 2.0
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.7, 2.0, 4.4])
+@pytest.mark.parametrize("shift", [0.0, 5e6])
+def test_smoothing_cuts_no_corner_through_a_pinch_point(angle, shift):
+    # The way leads round a hole to a corner that the start touches from behind.
+    vertices = np.array(
+        [
+            (1, 1),
+            (1, 0),
+            (0.6, 0),
+            (0.6, -1),
+            (1, -1),
+            (3, -1),
+            (3, 0),
+            (2, 0),
+            (3, 1),
+            (2, 1),
+            (3, 2),
+            (2, 2),
+            (1, 2),
+            (0, 2),
+            (0, 0.5),
+        ]
+    )
+    rings = [[2, 1, 0], [3, 4, 1, 2], [4, 5, 6, 7, 1], [7, 6, 8, 9], [9, 8, 10, 11], [0, 9, 11, 12], [0, 12, 13, 14]]
+    turn = np.array([(np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))])
+    navmesh = NavMesh.from_polygons(vertices @ turn + shift, rings)
+    start, goal = np.array([(0.9, 0.3), (0.05, 0.55)]) @ turn + shift
+    best = navmesh.path(start, goal)
+    length = sum(
+        math.dist(p, q) for p, q in itertools.pairwise([(0.9, 0.3), (1, 0), (2, 0), (2, 1), (1, 1), (0.05, 0.55)])
+    )
+    assert best.cost == pytest.approx(length, rel=1e-8)
+    for path in (best, navmesh.path(start, goal, optimal=False), navmesh.path(goal, start, optimal=False)):
+        assert path.smooth().cost == pytest.approx(length, rel=1e-8)

@@ -511,22 +511,57 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
     return min(1.0, max(0.0, best)), best_piece, best_wall
 
 
+@inline
+def _same_fan(plane, one, two, x, y, near):
+    """Whether open edges around a point join two pieces that touch it; where they only touch nobody gets through."""
+    if one == two:
+        return True
+    for edge in range(plane.offsets[one], plane.offsets[one + 1]):
+        v = plane.corners[edge]
+        ax, ay = plane.vertices[v, 0] - x, plane.vertices[v, 1] - y
+        if ax * ax + ay * ay <= near * near:
+            for direction in range(2):
+                here, at = one, edge
+                while True:
+                    side_edge = _preceding(plane, here, at) if direction == 0 else at
+                    ahead = plane.ahead[side_edge]
+                    if ahead < 0 or ahead == one:
+                        break
+                    if ahead == two:
+                        return True
+                    twin = plane.twins[side_edge]
+                    at = twin if direction == 0 else _following(plane, ahead, twin)
+                    here = ahead
+            return False
+    return True  # inside, or on an edge that both share
+
+
 @kernel
-def shortcuts(ground, plane, pieces, points, ahead, floor, near, tried, kept):
+def shortcuts(ground, plane, starts, pieces, points, ahead, floor, near, tried, kept):
     """Leave out corners of a path that a straight walk from an earlier one passes by; returns how many are kept.
 
-    From each corner (`points`, each in its piece of `pieces`) the farthest of the next `ahead` is taken that a walk
-    ends at, and not more than `floor` above or below. `near` and `tried` are those of `walk`. `kept` (k,) int64 gets
-    their numbers.
+    From each corner the farthest of the next `ahead` is taken that a walk ends at, and not more than `floor` above or
+    below. `points` are those of the path, `starts` the pieces that the first of them is in. `pieces` (k,) int32, one
+    at each point, become those that the path itself comes through: a walk must end beside them, not on the other side
+    of a vertex where pieces only touch. `near` and `tried` are those of `walk`. `kept` (k,) int64 gets their numbers.
     """
     kept[0] = 0
     count, here, last = 1, 0, len(points) - 1
+    for k in range(last):
+        for choice in range(starts.size if k == 0 else 1):
+            piece = starts[choice] if k == 0 else pieces[k]
+            part, end, _ = walk(
+                plane, piece, points[k, 0], points[k, 1], points[k + 1, 0], points[k + 1, 1], near, tried
+            )
+            if part >= 1.0 and end >= 0:
+                pieces[k], pieces[k + 1] = piece, end
+                break
     while here < last:
         at = min(here + ahead, last)
         while at > here + 1:  # the farthest first: a corner may be hidden while one behind it is seen
             x, y = points[at, 0], points[at, 1]
             part, end, _ = walk(plane, pieces[here], points[here, 0], points[here, 1], x, y, near, tried)
-            if part >= 1.0 and end >= 0:
+            if part >= 1.0 and end >= 0 and (at == last or _same_fan(plane, end, pieces[at], x, y, near)):
                 if abs(height_at(ground, plane.owners[end], x, y) - points[at, 2]) <= floor:
                     break
             at -= 1

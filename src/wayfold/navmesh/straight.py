@@ -25,10 +25,12 @@ def straightened(now: Version, rates: Rates, path: Path) -> Path:
         return path
     polygons, places, _ = find(now, points, None, None, shut=state.shut(rates.closed))
     plane = state.plane(rates.closed)
-    pieces = np.array([row[0] if len(row) else 0 for row in state.surround(polygons, places, rates.closed)], np.int32)
+    rows = state.surround(polygons, places, rates.closed)
+    pieces = np.array([row[0] if len(row) else 0 for row in rows], np.int32)
+    starts = np.ascontiguousarray(rows[0] if len(rows[0]) else pieces[:1])
     kept = np.empty(len(points), np.int64)
     count = _ground_kernels.shortcuts(
-        state.ground, plane, pieces, state.frame.local(points), _AHEAD, _NEAR, state.layout.near,
+        state.ground, plane, starts, pieces, state.frame.local(points), _AHEAD, _NEAR, state.layout.near,
         np.empty(_ROOM, np.int32), kept,
     )  # fmt: skip
     line = points[kept[:count]]
