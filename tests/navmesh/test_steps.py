@@ -82,3 +82,31 @@ def test_both_floors_of_a_house_are_joined_by_its_stairs(radius, angle, shift, m
     assert navmesh.path(low, high)
     assert navmesh.path(far, low)
     assert np.unique(navmesh.components[navmesh.locate([low, high, far])]).size == 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    angles,
+    shifts,
+    st.booleans(),
+    st.sampled_from([0.2, 0.3, 0.4, 0.5]),
+    st.floats(2.4, 3.5),
+    st.integers(14, 18),
+    st.floats(0.26, 0.3),
+    st.floats(3.2, 3.6),
+)
+@example(math.radians(20), (0.0, 0.0, 0.0), False, 0.4, 2.5, 15, 0.28, 3.0)  # a step that is too high from afar
+@example(math.radians(60), (0.0, 0.0, 0.0), False, 0.4, 3.0, 15, 0.28, 3.0)  # a rim beside a step
+@example(math.radians(45), (0.0, 0.0, 0.0), False, 0.4, 2.5, 15, 0.28, 3.0)  # a drop that is a step of the stairs
+@example(math.radians(75), (0.0, 0.0, 0.0), False, 0.4, 2.5, 15, 0.28, 3.0)  # a low ceiling beside a ledge
+@example(math.radians(35), (0.0, 0.0, 0.0), True, 0.4, 3.0, 15, 0.28, 3.0)  # a lane above itself
+def test_a_flight_of_box_steps_is_climbed_through_an_opening_of_its_size(
+    angle, shift, mirrored, radius, breadths, steps, tread, storey
+):
+    mesh, places = house(breadths * radius, steps, tread, storey)
+    mesh, place = placed(mesh, angle, shift, mirrored)
+    agent = Agent(radius=radius)
+    low, high, far = place(places)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
+    assert navmesh.path(low, high)
+    assert navmesh.path(far, low)

@@ -43,6 +43,14 @@ def checked(regions, ends, **options):
     return terrain, costs
 
 
+@pytest.mark.parametrize("seed", [9310002, 9312004])
+@pytest.mark.parametrize("offset", [FAR[1], FAR[4]])
+def test_costs_far_away_are_the_integral_along_the_points(seed, offset):
+    regions = world(seed)
+    ends = np.round(random_ends(Terrain(regions), seed), 3)
+    checked([(shapely.affinity.translate(shape, *offset), weight) for shape, weight in regions], ends + offset)
+
+
 @seeds(12)
 @pytest.mark.parametrize("offset", FAR[1:])
 def test_where_the_map_lies_does_not_matter(seed, offset):

@@ -14,12 +14,15 @@ from scipy.sparse.csgraph import dijkstra
 
 
 def weight_at(corners, weights, point, slack):
-    """The lowest weight of the triangles that contain a point; infinity where there is none."""
-    inside = np.ones(len(corners), bool)
+    """The lowest weight of the triangles that a point is in, or within `slack` of; infinity where there is none."""
+    inside, away = np.ones(len(corners), bool), np.full(len(corners), np.inf)
     for k in range(3):
         p, q = corners[:, k], corners[:, (k + 1) % 3]
-        e = q - p
-        inside &= (e[:, 0] * (point[1] - p[:, 1]) - e[:, 1] * (point[0] - p[:, 0])) / np.hypot(*e.T) >= -slack
+        e, to = q - p, np.asarray(point)[:2] - p
+        inside &= e[:, 0] * to[:, 1] - e[:, 1] * to[:, 0] >= 0.0
+        share = np.clip((e * to).sum(axis=1) / (e * e).sum(axis=1), 0.0, 1.0)
+        away = np.minimum(away, np.hypot(*(to - share[:, None] * e).T))
+    inside |= away <= slack
     return float(np.min(np.asarray(weights)[inside])) if inside.any() else float("inf")
 
 

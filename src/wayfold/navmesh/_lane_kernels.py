@@ -22,8 +22,9 @@ _OPPOSITE = 0.25  # squared cosine: walls on two sides, at an angle of more than
 _BUCKET = 8  # columns
 _HAIR = 1e-5  # of a column: walls along its side, but for the last digits, are in it
 _MOST_CORNERS = 16
+_ASIDE = 0.02  # of a column: where the ground beside something steep is looked at
 _SEEN = np.int32(1 << 30)  # instead of the number of a way: looked at
-_BLOCK = 16  # columns: regions of lanes end at such a lattice, so that none comes to lie above itself
+_BLOCK = 16  # columns: regions of lanes end at such a lattice, so that none becomes too large
 
 
 @kernel
@@ -292,8 +293,8 @@ def find_walls(
     across = (width + _BUCKET - 1) // _BUCKET
     starts, lists, boxes = buckets[0]
     level_starts, level_lists, level_boxes = buckets[1]
-    bare = np.empty(parts * parts, np.uint8)
-    few = np.empty(256, np.int32)
+    bare, beyond_bare = np.empty(parts * parts, np.uint8), np.empty(parts * parts, np.uint8)
+    few, heights, beyond_heights = np.empty(256, np.int32), np.empty(parts * parts), np.empty(parts * parts)
     head = np.full(width * depth, -1, np.int32)
     after = np.empty(64, np.int32)
     floors = np.empty(64, np.int32)
@@ -332,14 +333,15 @@ def find_walls(
             low[0], low[1] = left + (x - _HAIR) * frame.cell, down + (y - _HAIR) * frame.cell
             high[0], high[1] = left + (x + 1 + _HAIR) * frame.cell, down + (y + 1 + _HAIR) * frame.cell
             low[2], high[2] = frame.z + space.foot[q] + climb, frame.z + space.high[q] + body
-            before = used
+            before, steps = used, 0
             bucket = (y // _BUCKET) * across + x // _BUCKET
             if step == 8 and parts > 0:
                 begin, end = level_starts[bucket], level_starts[bucket + 1]
                 within = level_lists[begin:end]
                 _uncover(
-                    vertices, triangles, level, within, level_boxes, low, high, body, climb, frame, parts, bare, few
-                )
+                    vertices, triangles, level, within, level_boxes, low, high, body, climb, frame, parts, bare, few,
+                    heights,
+                )  # fmt: skip
                 if used + parts * parts > len(segments):
                     more = np.empty((2 * (used + parts * parts), 4))
                     more[:used] = segments[:used]
@@ -349,40 +351,52 @@ def find_walls(
                         segments[used, 0] = segments[used, 2] = x + (cell % parts + 0.5) / parts
                         segments[used, 1] = segments[used, 3] = y + (cell // parts + 0.5) / parts
                         used += 1
-            for place in range(starts[bucket], starts[bucket + 1] if step < 8 else starts[bucket]):
-                box = boxes[lists[place]]
-                if box[0] > high[0] or box[1] > high[1] or box[2] > high[2]:
-                    continue
-                if box[3] < low[0] or box[4] < low[1] or box[5] < low[2]:
-                    continue
-                count = _part(vertices, triangles, steep[lists[place]], low, high, one, two)
-                if count == 0:
-                    continue
-                if used + count + 4 > len(segments):
-                    more = np.empty((2 * (used + count + 4), 4))
-                    more[:used] = segments[:used]
-                    segments = more
-                first, last, upright = _extremes(one, count, _HAIR * frame.cell)
-                for k in range(1 if upright else count):
-                    if not upright:
-                        first, last = k, k + 1 if k + 1 < count else 0
-                    segments[used, 0], segments[used, 1] = (
-                        (one[first, 0] - left) / frame.cell,
-                        (one[first, 1] - down) / frame.cell,
-                    )
-                    segments[used, 2], segments[used, 3] = (
-                        (one[last, 0] - left) / frame.cell,
-                        (one[last, 1] - down) / frame.cell,
-                    )
-                    if not _known(segments, before, used):
-                        used += 1
+            for attempt in range(2 if step < 8 else 0):
+                if attempt == 1:
+                    # Maybe what hangs over the ground there, which may be a step higher, closes it.
+                    if used > before or steps > 0:
+                        break
+                    high[2] += climb
+                for place in range(starts[bucket], starts[bucket + 1]):
+                    box = boxes[lists[place]]
+                    if box[0] > high[0] or box[1] > high[1] or box[2] > high[2]:
+                        continue
+                    if box[3] < low[0] or box[4] < low[1] or box[5] < low[2]:
+                        continue
+                    count = _part(vertices, triangles, steep[lists[place]], low, high, one, two)
+                    if count == 0:
+                        continue
+                    if used + count + 4 > len(segments):
+                        more = np.empty((2 * (used + count + 4), 4))
+                        more[:used] = segments[:used]
+                        segments = more
+                    first, last, upright = _extremes(one, count, _HAIR * frame.cell)
+                    if box[5] <= high[2] and _is_step(
+                        vertices, triangles, level, level_lists[level_starts[bucket] : level_starts[bucket + 1]],
+                        one, count, first, last, low[2] - climb, climb, frame.cell,
+                    ):  # fmt: skip
+                        steps += 1
+                        continue
+                    for k in range(1 if upright else count):
+                        if not upright:
+                            first, last = k, k + 1 if k + 1 < count else 0
+                        segments[used, 0], segments[used, 1] = (
+                            (one[first, 0] - left) / frame.cell,
+                            (one[first, 1] - down) / frame.cell,
+                        )
+                        segments[used, 2], segments[used, 3] = (
+                            (one[last, 0] - left) / frame.cell,
+                            (one[last, 1] - down) / frame.cell,
+                        )
+                        if not _known(segments, before, used):
+                            used += 1
             if other >= 0 and len(zones.kinds) > 0:
                 if used + len(zones.corners) > len(segments):
                     more = np.empty((2 * (used + len(zones.corners)), 4))
                     more[:used] = segments[:used]
                     segments = more
                 used = _outlines(space, frame, zones, height, other, x, y, segments, used)
-            if step == 8 or used == before:
+            if step == 8 or (used == before and steps == 0):
                 # A drop begins where the ledge's column ends, at the latest. What is only diagonally blocked is so
                 # beside another span too.
                 if step & 1 or (step < 8 and space.ledge[q]):
@@ -397,30 +411,26 @@ def find_walls(
                     if step == 8 and parts > 0:
                         to_x, to_y = x + _AROUND_X[2 * side], y + _AROUND_Y[2 * side]
                         beyond = to_y * width + to_x if 0 <= to_x < width and 0 <= to_y < depth else -1
-                        wall = _find(head, after, floors, beyond, space.floor[q]) if beyond >= 0 else np.int32(-1)
-                        if wall >= 0 and offsets[wall + 1] > offsets[wall]:
-                            # Walls close that column, and maybe only a part of it: ground goes on up to them.
-                            low[0], low[1] = left + (to_x - _HAIR) * frame.cell, down + (to_y - _HAIR) * frame.cell
-                            high[0] = left + (to_x + 1 + _HAIR) * frame.cell
-                            high[1] = down + (to_y + 1 + _HAIR) * frame.cell
-                            bucket = (to_y // _BUCKET) * across + to_x // _BUCKET
-                            within = level_lists[level_starts[bucket] : level_starts[bucket + 1]]
-                            _uncover(
-                                vertices, triangles, level, within, level_boxes, low, high, body, climb, frame, parts,
-                                bare, few,
-                            )  # fmt: skip
-                            for at in range(parts):
-                                # Cells of that column along the common side.
-                                beside = at * parts if side == 2 else at * parts + parts - 1
-                                below = at if side == 3 else at + parts * (parts - 1)
-                                cell = below if side & 1 else beside
-                                if bare[cell]:
-                                    along = (at + 0.5) / parts
-                                    segments[used, 0] = x + along if side & 1 else x + (side == 2)
-                                    segments[used, 1] = y + (side == 3) if side & 1 else y + along
-                                    segments[used, 2], segments[used, 3] = segments[used, 0], segments[used, 1]
-                                    used += 1
+                        if beyond >= 0 and _under_own_roof(space, q, beyond, climb):
                             continue
+                        wall = _find(head, after, floors, beyond, space.floor[q]) if beyond >= 0 else np.int32(-1)
+                        # Where walls close that column, and maybe only a part of it, ground goes on up to them.
+                        walled = wall >= 0 and offsets[wall + 1] > offsets[wall]
+                        low[0], low[1] = left + (to_x - _HAIR) * frame.cell, down + (to_y - _HAIR) * frame.cell
+                        high[0] = left + (to_x + 1 + _HAIR) * frame.cell
+                        high[1] = down + (to_y + 1 + _HAIR) * frame.cell
+                        bucket = (to_y // _BUCKET) * across + to_x // _BUCKET if beyond >= 0 else 0
+                        within = level_lists[level_starts[bucket] : level_starts[bucket + (beyond >= 0)]]
+                        _uncover(
+                            vertices, triangles, level, within, level_boxes, low, high, body, climb, frame, parts,
+                            beyond_bare, few, beyond_heights,
+                        )  # fmt: skip
+                        foot = frame.z + space.foot[q] - _HAIR * frame.cell
+                        used = _drops_at_side(
+                            x, y, side, parts, walled, foot, climb, bare, heights, beyond_bare, beyond_heights,
+                            segments, used,
+                        )  # fmt: skip
+                        continue
                     segments[used, 0], segments[used, 1] = x + (side >= 2), y + (side == 0 or side == 3)
                     segments[used, 2], segments[used, 3] = x + (side == 1 or side == 2), y + (side >= 2)
                     used += 1
@@ -430,6 +440,79 @@ def find_walls(
             walls += 1
             offsets[walls] = used
     return head, after, floors, offsets, segments
+
+
+@helper
+def _drops_at_side(
+    x, y, side, parts, walled, foot, climb, bare, heights, beyond_bare, beyond_heights, segments, used
+):  # fmt: skip
+    """Add the drops at one side of a ledge's column, x and y, to the segments; return their number.
+
+    Ground that ends before the side has its drop there. Ground below `foot` is that of another level, which goes on
+    beyond where it is no more than a step. `walled`: walls close the column beyond, and ground goes on up to them.
+    """
+    upright = side & 1 == 0
+    for at in range(parts):
+        own = at * parts + (parts - 1 if side == 2 else 0)
+        facing = at * parts + (0 if side == 2 else parts - 1)
+        if not upright:
+            own, facing = at + (parts * (parts - 1) if side == 3 else 0), at + (0 if side == 3 else parts * (parts - 1))
+        if bare[own]:
+            continue
+        if heights[own] < foot:
+            drop = heights[own] > beyond_heights[facing] + climb
+        else:
+            drop = beyond_bare[facing] > 0 or not walled
+        if drop:
+            begin, end = at / parts, (at + 1) / parts
+            if walled:
+                begin = end = (at + 0.5) / parts
+            segments[used, 0], segments[used, 1] = x + (side == 2), y + begin
+            segments[used, 2], segments[used, 3] = x + (side == 2), y + end
+            if not upright:
+                segments[used, 0], segments[used, 1] = x + begin, y + (side == 3)
+                segments[used, 2], segments[used, 3] = x + end, y + (side == 3)
+            used += 1
+    return used
+
+
+@helper
+def _is_step(vertices, triangles, level, within, polygon, count, first, last, lowest, climb, cell):
+    """Whether something steep rises no more than a step above the ground at its foot.
+
+    Stairs have ground at several heights in and beside a column, and what is too high for the lowest of them need not
+    be so for the ground where it stands: on either side the highest from `lowest` up to a step above its top, since
+    sides of boxes may be buried under the next step. Without ground on both sides it is no step.
+
+    Parameters
+    ----------
+    within : (k,) int32
+        Places in `level` of the triangles near it.
+    polygon : (n, 3) float64
+        The part of it that is looked at, of which `count` corners count; from above it reaches from corner `first` to
+        corner `last`.
+    """
+    top = polygon[0, 2]
+    for k in range(1, count):
+        top = max(top, polygon[k, 2])
+    dx, dy = polygon[last, 0] - polygon[first, 0], polygon[last, 1] - polygon[first, 1]
+    length = np.sqrt(dx * dx + dy * dy)
+    if length == 0.0:
+        return False
+    aside = _ASIDE * cell / length
+    for part in range(3):
+        share = 0.05 + 0.45 * part
+        for side in (-aside, aside):
+            x = polygon[first, 0] + share * dx - side * dy
+            y = polygon[first, 1] + share * dy + side * dx
+            ground = -np.inf
+            for place in within:
+                z = _over(vertices, triangles, level[place], x, y)
+                if lowest - _HAIR * cell <= z <= top + climb:
+                    ground = max(ground, z)
+            if top > ground + climb:
+                return False
+    return True
 
 
 @helper
@@ -481,10 +564,11 @@ def _under_own_roof(space, q, column, climb):
 
 
 @helper
-def _uncover(vertices, triangles, level, within, boxes, low, high, body, climb, frame, parts, bare, few):
-    """Mark small cells of a column without ground, beside such with ground.
+def _uncover(vertices, triangles, level, within, boxes, low, high, body, climb, frame, parts, bare, few, heights):
+    """Mark small cells of a column without ground: with 1 those beside ground that is more than a step higher, else 2.
 
-    Ground is what is at most a step above or below that of a span, in the middle of the cell. `few` int32 is scratch.
+    Ground is what is at most a step above or below that of a span, in the middle of the cell. `few` int32 and `heights`
+    (parts * parts,) float64 are scratch.
     """
     # `low` and `high` are a step above the lowest and a body above the highest ground of the span.
     bottom, top = low[2] - 2.0 * climb, high[2] - body + climb
@@ -492,28 +576,29 @@ def _uncover(vertices, triangles, level, within, boxes, low, high, body, climb, 
     for place in within:
         if boxes[place, 0] > high[0] or boxes[place, 1] > high[1] or boxes[place, 2] > top:
             continue
-        if boxes[place, 3] >= low[0] and boxes[place, 4] >= low[1] and boxes[place, 5] >= bottom and count < few.size:
+        if boxes[place, 3] >= low[0] and boxes[place, 4] >= low[1] and count < few.size:
             few[count] = place
             count += 1
     for cell in range(parts * parts):
-        bare[cell] = 1
+        heights[cell] = -np.inf
         x = low[0] + (_HAIR + (cell % parts + 0.5) / parts) * frame.cell
         y = low[1] + (_HAIR + (cell // parts + 0.5) / parts) * frame.cell
         for at in range(count):
             z = _over(vertices, triangles, level[few[at]], x, y)
-            if bottom <= z <= top:
-                bare[cell] = 0
-                break
+            if heights[cell] < z <= top:
+                heights[cell] = z
+        bare[cell] = 0 if heights[cell] >= bottom else 2
     for cell in range(parts * parts):
         if bare[cell]:
             x, y = cell % parts, cell // parts
-            inner = True
-            inner &= x == 0 or bare[cell - 1] > 0
-            inner &= y == 0 or bare[cell - parts] > 0
-            inner &= x == parts - 1 or bare[cell + 1] > 0
-            inner &= y == parts - 1 or bare[cell + parts] > 0
-            if inner:
-                bare[cell] = 2
+            deep = heights[cell] + climb
+            if (
+                (x > 0 and bare[cell - 1] == 0 and heights[cell - 1] > deep)
+                or (y > 0 and bare[cell - parts] == 0 and heights[cell - parts] > deep)
+                or (x < parts - 1 and bare[cell + 1] == 0 and heights[cell + 1] > deep)
+                or (y < parts - 1 and bare[cell + parts] == 0 and heights[cell + parts] > deep)
+            ):
+                bare[cell] = 1
 
 
 @inline
@@ -1008,8 +1093,9 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
                 elif first[whose] >= 0:
                     if distance[whose] >= limit or cells[slot[whose], to_y * parts + to_x]:
                         links[own, side] = first[whose]
-    # Regions: connected cells of one kind in one block.
+    # Regions: connected cells of one kind in one block, of one span in each column.
     queue = np.empty(room, np.int32)
+    claim, claimant = np.zeros(width * depth, np.int32), np.empty(width * depth, np.int32)
     regions = 0
     for seed in range(room):
         if region[seed] != 0:
@@ -1017,6 +1103,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
         regions += 1
         block = _block(columns[owners[seed]], width, frame)
         region[seed] = regions
+        claim[columns[owners[seed]]], claimant[columns[owners[seed]]] = regions, owners[seed]
         queue[0] = seed
         head, tail = 0, 1
         while head < tail:
@@ -1026,7 +1113,11 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
                 other = links[own, side]
                 if other < 0 or other >= room or region[other] != 0 or kinds[other] != kinds[seed]:
                     continue
-                if _block(columns[owners[other]], width, frame) == block:
+                column = columns[owners[other]]
+                if _block(column, width, frame) == block and (
+                    claim[column] != regions or claimant[column] == owners[other]
+                ):
+                    claim[column], claimant[column] = regions, owners[other]
                     region[other] = regions
                     queue[tail] = other
                     tail += 1

@@ -217,9 +217,10 @@ class Ground(Portable):
         return np.ascontiguousarray(self.mesh.vertices[self.mesh.triangles].mean(axis=1))
 
     @cached_property
-    def has_slivers(self) -> bool:
-        """Whether a triangle is so thin that what counts as its edges is a part of it that matters."""
-        return thinnest(self.mesh.vertices, self.mesh.triangles) <= _THIN * self.slack
+    def has_wide_edges(self) -> bool:
+        """Whether triangles are so thin, or lie so far away, that their edges, which are `slack` wide, count for costs."""
+        far = self.slack > 2.0 * _SLACK * self.frame.extent
+        return far or thinnest(self.mesh.vertices, self.mesh.triangles) <= _THIN * self.slack
 
     @cached_property
     def extra(self) -> EdgeGraph:

@@ -345,8 +345,8 @@ class Terrain(FromSources, Savable):
         if not found:
             return found
         points = found.points
-        if radius == 0 and self._ground.has_slivers:
-            # In a thin triangle one walks partly on what counts as its edges, and so on lighter ground beside it.
+        if radius == 0 and self._ground.has_wide_edges:
+            # One walks partly on what counts as edges, and so on the lighter ground beside them.
             line = np.ascontiguousarray(points[:, :2])
             found.cost = min(found.cost, discs.exact_cost(self._ground, self._weights, line, 0.0))
         points[:, :2] = self._ground.frame.world(points[:, :2])
