@@ -218,7 +218,7 @@ class Ground(Portable):
 
     @cached_property
     def has_wide_edges(self) -> bool:
-        """Whether triangles are so thin, or lie so far away, that their edges, which are `slack` wide, count for costs."""
+        """Whether triangles are so thin, or so far away, that their edges, which are `slack` wide, count for costs."""
         far = self.slack > 2.0 * _SLACK * self.frame.extent
         return far or thinnest(self.mesh.vertices, self.mesh.triangles) <= _THIN * self.slack
 
