@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from itertools import pairwise
 
@@ -225,19 +226,27 @@ def visibility_length(free, start, goal):
     """Length of the shortest way between two points of a free space, over all corners that see each other.
 
     The space is first made a hair smaller, so that places that only touch at a point are not joined; points on its
-    border move to the nearest one that is left.
+    border move to the nearest one that is left. Who stands where places only touch leaves to all sides.
     """
-    space = shapely.get_parts(free.buffer(-1e-7, join_style="mitre"))
-    space = next(part for part in space if part.distance(shapely.Point(start)) < 1e-6)
-    start, goal = (shapely.ops.nearest_points(space, shapely.Point(point))[0].coords[0] for point in (start, goal))
-    corners = np.vstack([start, goal, shapely.get_coordinates(space)])
+    parts = shapely.get_parts(free.buffer(-1e-7, join_style="mitre"))
+    ends = [shapely.Point(start), shapely.Point(goal)]
+    return min(
+        (_visibility_length(part, *ends) for part in parts if max(part.distance(end) for end in ends) < 1e-6),
+        default=math.inf,
+    )
+
+
+def _visibility_length(space, start, goal):
+    nearest = [shapely.ops.nearest_points(space, end)[0].coords[0] for end in (start, goal)]
+    corners = np.vstack([nearest, shapely.get_coordinates(space)])
+    from_start, to_goal = (np.hypot(*(corners - end.coords[0]).T) < 1e-6 for end in (start, goal))
+    from_start[0] = to_goal[1] = True
     a, b = np.triu_indices(len(corners), 1)
     lines = shapely.linestrings(np.stack([corners[a], corners[b]], axis=1))
     slack = space.buffer(1e-8, join_style="mitre")
     shapely.prepare(slack)
     seen = shapely.covers(slack, lines)
-    away = np.full(len(corners), np.inf)
-    away[0] = 0.0
+    away = np.where(from_start, 0.0, np.inf)
     table = np.full((len(corners), len(corners)), np.inf)
     table[a[seen], b[seen]] = table[b[seen], a[seen]] = shapely.length(lines[seen])
     for _ in range(len(corners)):
@@ -245,7 +254,7 @@ def visibility_length(free, start, goal):
         if (nearer == away).all():
             break
         away = nearer
-    return float(away[1])
+    return float(away[to_goal].min())
 
 
 def random_plan(rng, kind):

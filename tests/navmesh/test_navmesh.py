@@ -56,8 +56,10 @@ def test_tiles_give_one_mesh_without_gaps_that_joins_what_a_single_tile_joins(me
     points = whole.random_points(40, seed=1)
     points = points[(tiled.locate(points) >= 0) & (tiled.locate(points, tolerance=0.0, reach=0.5) >= 0)]
     # Contours are simplified by up to 1.3 cells, which may close or open a passage that is barely wide enough: what a
-    # wider agent joins is joined, and what a slimmer one does not join is not.
-    wider, slimmer = (NavMesh.build(mesh, Agent(radius, 1.8, 0.4, 45), **OPTIONS) for radius in (0.8, 0.05))
+    # wider agent joins is joined, and what a slimmer one does not join is not. That one needs smaller columns, since
+    # its own radius is rounded up to them.
+    wider = NavMesh.build(mesh, Agent(0.8, 1.8, 0.4, 45), **OPTIONS)
+    slimmer = NavMesh.build(mesh, Agent(0.05, 1.8, 0.4, 45), **{**OPTIONS, "cell_size": 0.1})
 
     def together(navmesh):
         group = np.where(navmesh.locate(points) >= 0, navmesh.components[navmesh.locate(points)], -1)
