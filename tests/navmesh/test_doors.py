@@ -186,3 +186,18 @@ def test_a_rebuild_beside_doors_equals_a_build(angle, seed):
     whole = NavMesh.build(both, agent, workers=1, **options)
     for one, two in zip(changed._now.state.ground, whole._now.state.ground, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("angle", [0.0, math.pi / 2, math.pi, 0.3])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_nobody_walks_nearer_to_a_drop_than_the_radius_where_the_drop_is_the_side_of_columns(angle, mirrored):
+    # A ramp of 2 m beside an upper floor; the columns beyond its edge only touch it.
+    parts = floor(0, 0, 14, 14), floor(2, 2, 9, 11, z=3.0), floor(9, 2, 11, 9, z=3.0, rise=-3.0)
+    mesh, place = placed(mesh_of(*parts), angle, mirrored=mirrored)
+    navmesh = NavMesh.build(mesh, Agent(0.4, 1.8, 0.4, 45), cell_size=0.25, workers=1)
+    assert navmesh.path(*place([(12, 12, 0), (5, 5, 3)]))
+    points = navmesh.random_points(4000, seed=1)
+    x = points[:, 0] * math.cos(angle) + points[:, 1] * math.sin(angle)
+    on_it = points[:, 2] > 0.6
+    assert on_it.sum() > 100
+    assert (x * (-1 if mirrored else 1))[on_it].max() <= 11 - 0.4 + 0.02

@@ -402,7 +402,8 @@ def find_walls(
                 if step & 1 or (step < 8 and space.ledge[q]):
                     continue
                 for side in range(4):
-                    if step == 8 and space.links[q, side] >= 0:
+                    linked = step == 8 and space.links[q, side] >= 0
+                    if linked and (parts == 0 or not _ends_before(bare, side, parts)):
                         continue
                     if used + parts >= len(segments):
                         more = np.empty((2 * (used + parts), 4))
@@ -411,7 +412,7 @@ def find_walls(
                     if step == 8 and parts > 0:
                         to_x, to_y = x + _AROUND_X[2 * side], y + _AROUND_Y[2 * side]
                         beyond = to_y * width + to_x if 0 <= to_x < width and 0 <= to_y < depth else -1
-                        if beyond >= 0 and _under_own_roof(space, q, beyond, climb):
+                        if beyond >= 0 and not linked and _under_own_roof(space, q, beyond, climb):
                             continue
                         wall = _find(head, after, floors, beyond, space.floor[q]) if beyond >= 0 else np.int32(-1)
                         # Where walls close that column, and maybe only a part of it, ground goes on up to them.
@@ -427,7 +428,7 @@ def find_walls(
                         )  # fmt: skip
                         foot = frame.z + space.foot[q] - _HAIR * frame.cell
                         used = _drops_at_side(
-                            x, y, side, parts, walled, foot, climb, bare, heights, beyond_bare, beyond_heights,
+                            x, y, side, parts, linked, walled, foot, climb, bare, heights, beyond_bare, beyond_heights,
                             segments, used,
                         )  # fmt: skip
                         continue
@@ -442,24 +443,40 @@ def find_walls(
     return head, after, floors, offsets, segments
 
 
+@inline
+def _own_cell(side, parts, at):
+    """The small cell of a column along one of its sides."""
+    if side & 1:
+        return at + (parts * (parts - 1) if side == 3 else 0)
+    return at * parts + (parts - 1 if side == 2 else 0)
+
+
+@inline
+def _ends_before(bare, side, parts):
+    """Whether a column has no ground at some place along one of its sides."""
+    for at in range(parts):
+        if bare[_own_cell(side, parts, at)]:
+            return True
+    return False
+
+
 @helper
 def _drops_at_side(
-    x, y, side, parts, walled, foot, climb, bare, heights, beyond_bare, beyond_heights, segments, used
+    x, y, side, parts, linked, walled, foot, climb, bare, heights, beyond_bare, beyond_heights, segments, used
 ):  # fmt: skip
     """Add the drops at one side of a ledge's column, x and y, to the segments; return their number.
 
-    Ground that ends before the side has its drop there. Ground below `foot` is that of another level, which goes on
-    beyond where it is no more than a step. `walled`: walls close the column beyond, and ground goes on up to them.
+    Ground that ends before the side has its drop there; ground of a column beyond that is `linked` and of which nothing
+    goes on here has it at the side. Ground below `foot` is that of another level, which goes on beyond where it is no
+    more than a step. `walled`: walls close the column beyond, and ground goes on up to them.
     """
-    upright = side & 1 == 0
     for at in range(parts):
-        own = at * parts + (parts - 1 if side == 2 else 0)
-        facing = at * parts + (0 if side == 2 else parts - 1)
-        if not upright:
-            own, facing = at + (parts * (parts - 1) if side == 3 else 0), at + (0 if side == 3 else parts * (parts - 1))
-        if bare[own]:
-            continue
-        if heights[own] < foot:
+        own, facing = _own_cell(side, parts, at), _own_cell(side ^ 2, parts, at)
+        if linked:
+            drop = bare[own] > 0 and beyond_bare[facing] == 0 and beyond_heights[facing] > heights[own] + climb
+        elif bare[own]:
+            drop = False
+        elif heights[own] < foot:
             drop = heights[own] > beyond_heights[facing] + climb
         else:
             drop = beyond_bare[facing] > 0 or not walled
@@ -469,7 +486,7 @@ def _drops_at_side(
                 begin = end = (at + 0.5) / parts
             segments[used, 0], segments[used, 1] = x + (side == 2), y + begin
             segments[used, 2], segments[used, 3] = x + (side == 2), y + end
-            if not upright:
+            if side & 1:
                 segments[used, 0], segments[used, 1] = x + begin, y + (side == 3)
                 segments[used, 2], segments[used, 3] = x + end, y + (side == 3)
             used += 1
