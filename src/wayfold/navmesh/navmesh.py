@@ -135,9 +135,10 @@ class NavMesh(Places, Savable):
 
         Where rounding up the radius closes an opening, the walls themselves are looked at: an opening between walls is
         passed when it is 2.25 radii wide, at any angle and however thick the walls are; one of less than 2 radii never;
-        in between it depends on how it lies. Beside closed zones it is the same; steep ground and low ceilings count by
-        cells. With cells of more than three quarters of the radius, up to the radius, openings must be 3 radii wide;
-        with still larger ones about two cells wider than the agent. Dead ends that are narrow and short stay closed.
+        in between it depends on how it lies. Beside closed zones and on stairs it is the same; steep ground counts by
+        cells, and head room by whole voxels. With cells of more than three quarters of the radius, up to the radius,
+        openings must be 3 radii wide; with still larger ones about two cells wider than the agent. Dead ends that are
+        narrow and short stay closed.
         """
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):
