@@ -67,8 +67,10 @@ class VoxelPlanner(RoamingPlanner):
         assert isinstance(waypoints, VoxelWaypoints)
         part = part_of(shape, self._own.shape)
         closed = self._own[part].copy()
+        first, last = np.array([(side.start, side.stop - 1) for side in part]).T
         for block in after.blocks:
-            if meet(part_of(block, self._own.shape), part):
+            low, high = block.bounds
+            if (low <= last).all() and (high >= first).all():
                 closed |= inside(block, part, self._own.shape)
         try:
             patch = waypoints._patch(part, closed)
@@ -102,11 +104,6 @@ class VoxelPlanner(RoamingPlanner):
             if self._zones.costs:
                 self._prices = Prices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
-
-
-def meet(a: Part, b: Part) -> bool:
-    """Whether two parts have a voxel in common."""
-    return all(one.start < two.stop and two.start < one.stop for one, two in zip(a, b, strict=True))
 
 
 def part_of(shape: Shape, size: tuple[int, ...]) -> Part:
