@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
@@ -183,8 +183,19 @@ def test_regions_cover_all_open_ground_that_is_not_too_small_and_never_lie_above
     assert (x * y[after] - x[after] * y).sum() == 2 * used.sum()
 
 
+def beside_a_ramp():
+    """An upper floor, a ramp along its side that leads up to it, and a box in the way: one region with a slit in it."""
+    return mesh_of(
+        floor(0, 0, 14, 14),
+        box((8.14, 8.7, -0.1), (9.94, 11.5, 1.0)),
+        floor(2, 2, 9, 11, z=3.0),
+        floor(9, 2, 11, 9, z=3.0, rise=-3.0),
+    )
+
+
 @settings(max_examples=25)
 @given(rooms(), st.sampled_from([3, 6]), st.sampled_from([0.0, 0.5]))
+@example(beside_a_ramp(), 3, 0.0)
 def test_polygons_are_convex_disjoint_and_fill_the_simplified_rims(mesh, most, radius):
     settings_ = Settings(0.25, 0.2, min_region=0.5, max_corners=most)
     agent = Agent(radius=radius, height=1.8, climb=0.4)

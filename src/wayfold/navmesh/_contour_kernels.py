@@ -308,8 +308,9 @@ def outlines(loops, corners, region):
 def untangle(loops, corners, keep, outline, height):
     """Give simplified rims back as many corners as they need to be simple and free of each other; return how many.
 
-    Segments whose floors are at least `height` apart are on different layers and may cross. `outline` (loops,) int32 is
-    the outer rim of the region that each hole belongs to, -1 for outer rims themselves (see `outlines`).
+    Segments of different regions whose floors are at least `height` apart are on different layers and may cross; one
+    region is triangulated as a plane, however far it rises. `outline` (loops,) int32 is the outer rim of the region
+    that each hole belongs to, -1 for outer rims themselves (see `outlines`).
     """
     edges = loops.span.size
     starts = np.empty(edges, np.int32)
@@ -344,7 +345,9 @@ def untangle(loops, corners, keep, outline, height):
                     min(corners.floor[a], corners.floor[b]) - max(corners.floor[c], corners.floor[d]),
                     min(corners.floor[c], corners.floor[d]) - max(corners.floor[a], corners.floor[b]),
                 )
-                if apart >= height or not _tangled(corners, a, b, c, d):
+                one, two = corners.loop[a], corners.loop[c]
+                one, two = outline[one] if outline[one] >= 0 else one, outline[two] if outline[two] >= 0 else two
+                if (apart >= height and one != two) or not _tangled(corners, a, b, c, d):
                     continue
                 added += _refine(loops, corners, keep, a, b)
                 added += _refine(loops, corners, keep, c, d)
