@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import shapely
 import shapely.affinity
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.draws import seeds
@@ -72,6 +72,7 @@ def test_where_the_map_lies_does_not_matter(seed, offset):
     st.integers(0, 10_000), st.floats(0, 360), st.booleans(), st.sampled_from([1e-3, 0.1, 1.0, 37.0, 1e3]),
     st.sampled_from(FAR),
 )  # fmt: skip
+@example(6000, 330.37985957593776, False, 37.0, FAR[4])  # an obstacle that ends on the border of the map
 def test_turned_mirrored_and_scaled_maps_answer_alike(seed, angle, mirrored, scale, offset):
     regions = world(seed)
     terrain = Terrain(regions)

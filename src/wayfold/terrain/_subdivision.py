@@ -13,6 +13,7 @@ import shapely
 from numpy.typing import NDArray
 
 from wayfold.errors import GeometryError
+from wayfold.geometry.near import same_points
 from wayfold.terrain import _kernels
 
 Array = NDArray[np.float64]
@@ -59,13 +60,32 @@ def paint(
 
 def node(lines: NDArray[Any], grain: float) -> Faces:
     """Triangles between lines that may cross; slivers about as thin as `grain` are closed."""
-    found = triangulate(shapely.union_all(lines))
-    thin = thinnest(found.vertices, found.triangles)
-    if thin < 4 * grain:
-        snapped = triangulate(shapely.union_all(lines, grid_size=grain))
-        if thinnest(snapped.vertices, snapped.triangles) > thin:
-            return snapped
-    return found
+    best = triangulate(shapely.union_all(lines))
+    thin = thinnest(best.vertices, best.triangles)
+    for way in (_tied, _rounded):
+        if thin < 4 * grain:
+            found = triangulate(way(lines, grain))
+            height = thinnest(found.vertices, found.triangles)
+            if height > thin:
+                best, thin = found, height
+    return best
+
+
+def _rounded(lines: NDArray[Any], grain: float) -> Any:
+    """Noded lines with all ends on a lattice."""
+    return shapely.union_all(lines, grid_size=grain)
+
+
+def _tied(lines: NDArray[Any], near: float) -> Any:
+    """Noded lines that pass through every end of another line that they pass within `near`."""
+    points = np.unique(same_points(np.unique(shapely.get_coordinates(lines), axis=0), near), axis=0)
+    line, point = shapely.STRtree(shapely.points(points)).query(lines, predicate="dwithin", distance=near)
+    order = np.argsort(line, kind="stable")
+    rows = np.split(point[order], np.flatnonzero(np.diff(line[order])) + 1)
+    tied = lines.copy()
+    for row, at in zip(rows, np.unique(line).tolist(), strict=True):
+        tied[at] = shapely.snap(lines[at], shapely.multipoints(points[row]), near)
+    return shapely.union_all(tied)
 
 
 def triangulate(linework: Any) -> Faces:
