@@ -30,7 +30,8 @@ def built(tmp_path_factory):
 def test_build_and_info_count_as_table_1_does(built):
     file, facts = built
     assert facts["waypoints"] > 100
-    assert facts["surface_edges"] + facts["adhesive_edges"] + facts["volumetric_edges"] == facts["edges"]
+    counts = [facts[f"{motion}_edges"] for motion in ("surface", "adhesive", "volumetric")]
+    assert 0 < max(counts) <= facts["edges"] <= sum(counts)  # an edge counts for every motion that is legal on it
     again = json.loads(run("info", file, "--json").output)
     for name in ("S", "S+A", "S+V", "S+A+V"):
         assert again[f"subregions_{name}"] == facts[f"subregions_{name}"] > 0
