@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
-
 import numpy as np
 import pytest
 import shapely
 
 from tests.draws import seeds
 from tests.hardening import things
+from tests.hardening.measure import growth
 from wayfold import Agent, Box, Mesh, NavMesh, SparseGrid, Terrain, World
 
 pytestmark = pytest.mark.kernels
-
-
-def held(work, rounds, first=5):
-    """Bytes that are held more after many rounds of edits than after the first few."""
-    tracemalloc.start()
-    try:
-        for number in range(first):
-            work(number)
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        for number in range(first, rounds):
-            work(number)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("way", ["8-bit", "regular"])
@@ -61,7 +43,7 @@ def test_a_sparse_grid_takes_what_it_took(way, seed):
     grid.compact()
     assert grid.nbytes == fresh.nbytes
     assert (grid.path((0, 0), (39, 39), abstract=False).cost, grid.num_regions, len(grid.cells)) == first
-    assert held(work, 40) < 100_000
+    assert growth(work, 5, 40) < 100_000
 
 
 def test_links_and_costs_of_a_mesh_take_what_they_took():
@@ -77,7 +59,7 @@ def test_links_and_costs_of_a_mesh_take_what_they_took():
         mesh.clear_links()
         mesh.path(*ends)
 
-    assert held(work, 140, first=60) < 60_000
+    assert growth(work, 60, 140) < 60_000
     assert (mesh.nbytes, mesh.path(*ends).cost) == first
     assert mesh.num_links == 0
 
@@ -94,7 +76,7 @@ def test_a_mesh_that_is_rebuilt_back_takes_what_it_took():
         mesh.path((-5, -5, 0), (1, 5, 0))
         mesh.rebuild(area, whole, workers=1)
 
-    assert held(work, 25) < 100_000
+    assert growth(work, 5, 25) < 100_000
     assert (mesh.nbytes, mesh.num_polygons, len(mesh.vertices)) == first
 
 
@@ -109,7 +91,7 @@ def test_a_terrain_takes_what_it_took_whatever_was_painted_over_it():
         assert painted.path(*ends).found
         ground.with_weights({"swamp": 2.0 + number % 4}).path(*ends, radius=0.1)
 
-    assert held(work, 60) < 500_000
+    assert growth(work, 5, 60) < 500_000
     assert (ground.nbytes, ground.path(*ends).cost) == first
 
 
@@ -140,7 +122,7 @@ def test_planners_take_what_they_took(kind):
 
     work(0)
     first = planner.nbytes, planner.path(*ends).cost
-    assert held(work, 25) < 500_000
+    assert growth(work, 5, 25) < 500_000
     planner.refresh()
     assert planner.nbytes <= 1.1 * first[0]
     assert planner.path(*ends).cost == pytest.approx(first[1])

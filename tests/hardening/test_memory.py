@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import gc
 import threading
-import tracemalloc
 
 import numpy as np
 import pytest
 import shapely
 
 from tests.hardening import things
+from tests.hardening.measure import growth
 from wayfold import Agent, Box, Motion, NavMesh, Terrain, World
 from wayfold._locks import ReadersWriter
 from wayfold.formats import MovingAiMap
 
 pytestmark = pytest.mark.kernels
-
-
-def growth(work, first, then):
-    """Bytes that Python and numpy hold more after `work` of ``range(first, then)`` than after ``range(first)``."""
-    tracemalloc.start()
-    try:
-        for number in range(first):
-            work(number)
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        for number in range(first, then):
-            work(number)
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
 
 
 def checkers(count=8):
