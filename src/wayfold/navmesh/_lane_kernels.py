@@ -590,12 +590,15 @@ def _uncover(vertices, triangles, level, within, boxes, low, high, body, climb, 
     # `low` and `high` are a step above the lowest and a body above the highest ground of the span.
     bottom, top = low[2] - 2.0 * climb, high[2] - body + climb
     count = 0
-    for place in within:
-        if boxes[place, 0] > high[0] or boxes[place, 1] > high[1] or boxes[place, 2] > top:
-            continue
-        if boxes[place, 3] >= low[0] and boxes[place, 4] >= low[1] and count < few.size:
-            few[count] = place
-            count += 1
+    for lower in range(2):  # what may be ground first, so that what lies below never takes its room
+        for place in within:
+            if boxes[place, 0] > high[0] or boxes[place, 1] > high[1] or boxes[place, 2] > top:
+                continue
+            if boxes[place, 3] < low[0] or boxes[place, 4] < low[1] or (boxes[place, 5] < bottom) != (lower == 1):
+                continue
+            if count < few.size:
+                few[count] = place
+                count += 1
     for cell in range(parts * parts):
         heights[cell] = -np.inf
         x = low[0] + (_HAIR + (cell % parts + 0.5) / parts) * frame.cell
