@@ -13,9 +13,12 @@ import pytest
 SEED = int(os.environ.get("WAYFOLD_SEED", "0"))  # set by `pytest --seed` before any test is collected
 
 
-def seeds(count, name="seed"):
-    """Parametrise a test by `count` seeds: 0 to count - 1, or as many others under ``--seed N``."""
-    values = range(SEED * 1000, SEED * 1000 + count)
+def seeds(count, name="seed", found=()):
+    """Parametrise a test by `count` seeds: 0 to count - 1, or as many others under ``--seed N``.
+
+    `found` are seeds that once failed; every run draws them.
+    """
+    values = [*range(SEED * 1000, SEED * 1000 + count), *found]
 
     def decorate(function):
         return pytest.mark.property(pytest.mark.parametrize(name, values)(function))

@@ -398,7 +398,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
     `starts` and `goals`, int32, are the open pieces that the points are in: several where a point is on a border.
     `links` are those of pieces. `near` is the rounding of points.
 
-    Returns (status, last search node or -1, cost, expanded search nodes). With POOL_FULL nothing is lost but time: the
+    Returns (status, last search node or -1, expanded search nodes). With POOL_FULL nothing is lost but time: the
     caller asks again with a larger pool.
     """
     clock = roots.clock[0] + 1
@@ -412,7 +412,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
         if used >= 0 and linked:
             used = _take_links(links, vertices, pool, used, roots, clock, _NONE, start, x, y, 0.0)
         if used < 0:
-            return POOL_FULL, -1, np.inf, 0
+            return POOL_FULL, -1, 0
     size = 0
     fresh = 0
     expanded = 0
@@ -435,7 +435,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
             sift_up(heap, size, pool.where[node, 6] + ahead, np.int32(node))
             size += 1
         if size == 0:
-            return UNREACHABLE, -1, np.inf, expanded
+            return UNREACHABLE, -1, expanded
         node = np.int64(heap.nodes[0])
         size = drop_top(heap, size)
         fresh = used
@@ -443,9 +443,9 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
             total = pool.where[node, 6]
             flags = np.int64(pool.flags[node])
             if flags & FINAL:
-                return FOUND, node, total + reach(pool.where[node], flags, goal_x, goal_y)[1], expanded
+                return FOUND, node, expanded
             if expanded >= budget:
-                return BUDGET_EXHAUSTED, -1, np.inf, expanded
+                return BUDGET_EXHAUSTED, -1, expanded
             root = np.int64(pool.root[node])
             if root >= 0 and total > roots.cost[root] * (1.0 + _SAME):
                 fresh = used
@@ -457,7 +457,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
                 polygon = np.int64(pool.polygon[node])
                 used = _take_links(links, vertices, pool, used, roots, clock, node, polygon, 0.0, 0.0, total)
                 if used == pool.parent.size:
-                    return POOL_FULL, -1, np.inf, expanded
+                    return POOL_FULL, -1, expanded
                 if used >= 0 and pool.edge[node] >= 0 and _is_goal(goals, polygon):
                     # There may be a shorter way than straight on, so both are tried.
                     row, both = pool.where[node], pool.ends[node]
@@ -467,7 +467,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
                         row[8], row[9], row[10], flags | FINAL,
                     )  # fmt: skip
             if used < 0:
-                return POOL_FULL, -1, np.inf, expanded
+                return POOL_FULL, -1, expanded
             # A single successor needs no heap, unless its exact length has to be compared.
             if used != fresh + 1 or _is_goal(goals, pool.polygon[fresh]) or pool.flags[fresh] & PASSED:
                 break

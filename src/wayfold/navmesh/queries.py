@@ -196,7 +196,7 @@ def shortest(
     borrowed = state.scratch.take()
     while True:
         pool, heap, roots = borrowed
-        status, end, cost, expanded = _interval_kernels.search_intervals(
+        status, end, expanded = _interval_kernels.search_intervals(
             plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1], state.layout.near,
             scale, budget,
         )  # fmt: skip
@@ -214,8 +214,11 @@ def shortest(
         codes, polygons = np.empty(count, np.int32), np.empty(passed, np.int32)
     points = [start]
     vertices = len(plane.vertices)
+    taken, leaps = [], []
     for code in codes[:count][::-1].tolist():
         if code >= vertices:
+            taken.append(code - vertices)
+            leaps.append(len(points))
             points.extend((links.starts[code - vertices], links.ends[code - vertices]))
         elif code >= 0:
             points.append(plane.vertices[code])
@@ -228,11 +231,15 @@ def shortest(
     state.scratch.give(borrowed)
     nodes = polygons[:passed][::-1].copy()
     corners = np.array(points)
+    # The search may have begun a hair beside the start: the cost is that of the points.
+    legs = np.hypot(*np.diff(corners[:, :2], axis=0).T)
+    if taken:
+        legs[leaps] = links.costs[taken]
     return Path(
         Status.FOUND,
         corners[: _string_kernels.distinct(corners)],
         nodes=nodes,
-        cost=rates.lowest * float(cost),
+        cost=rates.lowest * float(legs.sum()),
         expanded=expanded,
     )
 
