@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, core, is_hypothesis_test, settings
+from hypothesis.internal.conjecture import providers
 
 
 def pytest_addoption(parser):
@@ -30,6 +31,9 @@ def pytest_configure(config):
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     settings.load_profile("wayfold")
+    # Hypothesis also draws numbers that it finds in the modules that happen to be loaded: with those, what a test draws
+    # would depend on which tests ran before it in the same process.
+    providers._get_local_constants = lambda: providers._local_constants
     if seed:
         core.global_force_seed = seed  # what --hypothesis-seed sets
 

@@ -49,6 +49,11 @@ def triangle_polygons(rng, points=16, closed=0.3):
     return vertices, polygons
 
 
+def turned(vertices, angle):
+    """Points of the plane, turned about the origin."""
+    return vertices @ np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+
+
 @st.composite
 def polygon_meshes(draw):
     """(vertices, polygons, generator) of a small mesh, turned by some angle."""
@@ -57,9 +62,7 @@ def polygon_meshes(draw):
     vertices, polygons = make(rng)
     while not polygons:
         vertices, polygons = make(rng)
-    angle = draw(st.sampled_from([0.0, 0.3, 1.1]))
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    return vertices @ turn, polygons, rng
+    return turned(vertices, draw(st.sampled_from([0.0, 0.3, 1.1]))), polygons, rng
 
 
 def box(low, high):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import wayfold
 from tests.draws import seeds
 from tests.naive_sight import Sight, exact
-from tests.navmesh.strategies import grid_polygons, polygon_meshes
+from tests.navmesh.strategies import grid_polygons, polygon_meshes, turned
 from wayfold import NavMesh, Status
 from wayfold.errors import GeometryError
 
@@ -29,11 +29,6 @@ def hall(bend):
         (-2, -2), (0, -2), (0, 0), (-2, 0), (0, 3), (-2, 3), (5, bend), (5, 3), (10, 0), (10, 3), (12, 0), (12, 3),
         (10, -2), (12, -2),
     ]  # fmt: skip
-
-
-def turned(points, angle):
-    turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-    return np.asarray(points, float) @ turn
 
 
 @pytest.mark.parametrize("bend", BENT)

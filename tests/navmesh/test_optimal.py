@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import naive_navmesh as naive
-from tests.navmesh.strategies import polygon_meshes
+from tests.navmesh.strategies import polygon_meshes, turned
 from wayfold import NavMesh, Status
 
 pytestmark = pytest.mark.kernels
@@ -31,11 +31,14 @@ def ends(navmesh, rng):
 def check(world, queries):
     vertices, polygons, rng = world
     navmesh = NavMesh.from_polygons(vertices, polygons)
+    check_pairs(navmesh, [ends(navmesh, rng) for _ in range(queries)])
+
+
+def check_pairs(navmesh, pairs):
     places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
     rings = [ring.tolist() for ring in navmesh.polygons]
     shared = naive.shared_edges(rings)
-    for _ in range(queries):
-        a, b = ends(navmesh, rng)
+    for a, b in pairs:
         start, goal = naive.holding(places, rings, a), naive.holding(places, rings, b)
         expected = naive.shortest_walk(places, rings, a.tolist(), b.tolist(), start, goal)
         best, pulled = navmesh.path(a, b), navmesh.path(a, b, optimal=False)
@@ -53,6 +56,36 @@ def check(world, queries):
 @given(polygon_meshes())
 def test_an_optimal_path_is_as_short_as_the_visibility_graph_says_and_the_funnel_is_legal(world):
     check(world, 1)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.1])
+def test_a_vertex_is_turned_at_though_it_is_reached_sooner_from_another_side(angle):
+    """From the upper right the way leads all around the upper left, and turns at the middle, where it began."""
+    vertices = [
+        (-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 0.5), (0.5, 1), (2, 2), (0, 2),
+        (-1, 2), (0.75, 0.75),
+    ]  # fmt: skip
+    lower_right, upper_right = [1, 2, 5, 4], [4, 8, 13]
+    polygons = [
+        [0, 1, 4, 3], lower_right, [3, 4, 7, 6], upper_right, [4, 13, 9], [9, 13, 8, 10, 11], [6, 7, 11, 12],
+        [7, 9, 11],
+    ]  # fmt: skip
+    navmesh = NavMesh.from_polygons(turned(np.array(vertices), angle), polygons)
+    pairs = [[navmesh.vertices[ring, :2].mean(axis=0) for ring in (upper_right, lower_right)]]
+    check_pairs(navmesh, [*pairs, *(navmesh.vertices[[a, b], :2] for a in upper_right for b in lower_right)])
+
+
+def test_a_vertex_on_a_straight_wall_is_turned_at_though_it_is_reached_sooner_from_behind_the_wall():
+    corners = "0 8, 2 0, 2 5, 3 1, 3 5, 4 2, 5 4, 5 8, 6 9, 7 2, 7 6, 7 8, 8 5, 8 7, 8 10, 10 4"
+    triangles = (
+        "5 9 6, 4 5 6, 1 2 0, 2 5 4, 7 4 6, 10 7 6, 3 2 1, 2 3 5, 9 3 1, 12 13 10, 12 9 15, 12 10 6, 7 8 0, 8 14 0, "
+        "11 7 10, 11 13 14, 8 11 14, 2 7 0"
+    )
+    vertices = np.array([[float(x) for x in corner.split()] for corner in corners.split(",")])
+    polygons = [[int(k) for k in triangle.split()] for triangle in triangles.split(",")]
+    navmesh = NavMesh.from_polygons(turned(vertices, 0.3), polygons)
+    goal = navmesh.vertices[[11, 13], :2].mean(axis=0)
+    check_pairs(navmesh, [(vertex[:2], goal) for vertex in navmesh.vertices])
 
 
 @pytest.mark.long

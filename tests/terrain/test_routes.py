@@ -74,6 +74,7 @@ def test_every_path_costs_what_an_independent_integrator_says(seed, obstacles, g
 @settings(max_examples=25)
 @given(SEEDS, st.floats(-5, -1))
 @example(22074, -5.0)
+@example(1130, -4.0)
 def test_refined_routes_cost_what_an_independent_integrator_says_among_thin_triangles(seed, power):
     regions = random_regions(seed, count=4)
     moved = [(shapely.affinity.translate(shape, 10**power, 0.7 * 10**power), 3.0 + weight) for shape, weight in regions]

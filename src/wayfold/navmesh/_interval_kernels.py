@@ -21,6 +21,7 @@ import numpy as np
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._predicates_kernels import orientation
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
+from wayfold.navmesh._plane_kernels import may_turn
 from wayfold.navmesh._sight_kernels import (
     FINAL,
     LEFT_BEHIND,
@@ -154,7 +155,7 @@ def _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, co
 @helper
 def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, y, total, corner):
     """Turn at the near end of an edge that is seen edge-on, into what lies behind it."""
-    if plane.ahead[edge] < 0 or plane.turns[near] == 0:
+    if plane.ahead[edge] < 0 or plane.turns[near] == 0 or not may_turn(plane, np.int64(plane.ahead[edge]), corner):
         return used
     nx, ny = plane.vertices[near, 0], plane.vertices[near, 1]
     further = total + length(nx - x, ny - y)
@@ -282,11 +283,11 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
         return used
     left_behind, right_behind = flags & LEFT_BEHIND, flags & RIGHT_BEHIND
     turn_left, by_left = False, 0.0
-    if left >= 0 and plane.turns[left] != 0:
+    if left >= 0 and plane.turns[left] != 0 and may_turn(plane, polygon, entry):
         by_left = total + length(lx - x, ly - y)
         turn_left = _arrives(roots, clock, left, by_left, entry, _LEFT)
     turn_right, by_right = False, 0.0
-    if right >= 0 and plane.turns[right] != 0:
+    if right >= 0 and plane.turns[right] != 0 and may_turn(plane, polygon, edge):
         by_right = total + length(rx - x, ry - y)
         turn_right = _arrives(roots, clock, right, by_right, edge, _RIGHT)
     # Around the piece, from the right end of the entry to its left end.

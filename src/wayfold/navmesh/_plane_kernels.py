@@ -24,7 +24,8 @@ class Plane(NamedTuple):
     corners: np.ndarray  # (m,) int32
     ahead: np.ndarray  # (m,) int32, piece beyond each edge, -1 where there is none or it is closed
     twins: np.ndarray  # (m,) int32, the same edge in that piece
-    turns: np.ndarray  # (n,) uint8, 1 where a shortest path may turn: the mesh fills more than half of the angle
+    turns: np.ndarray  # (n,) uint8, 1 where a shortest path may turn: the mesh fills more than half of the angle;
+    #                    2 where it comes to the vertex from several sides, which `may_turn` looks at one by one
     exits: np.ndarray  # (p,) int32, edges with something beyond, plus links
     rough: np.ndarray  # (p,) uint8, 1 where a piece could not be made convex
     owners: np.ndarray  # (p,) int32, the polygon of each piece
@@ -57,13 +58,22 @@ def twin_edges(offsets, corners, neighbours, first, last, twins):
     return missing
 
 
+@inline
+def _width(vertices, here, after, before):
+    """Angle of a convex corner, in radians."""
+    ux, uy = vertices[after, 0] - vertices[here, 0], vertices[after, 1] - vertices[here, 1]
+    vx, vy = vertices[before, 0] - vertices[here, 0], vertices[before, 1] - vertices[here, 1]
+    # From 0 to half a turn, whatever sign rounding gives a straight corner.
+    return abs(np.arctan2(ux * vy - uy * vx, ux * vx + uy * vy))
+
+
 @kernel
 def turning_points(vertices, offsets, corners, ahead, shut, first_polygon, last_polygon, angle, rims, turns):
     """Mark the vertices where shortest paths may turn: where the mesh fills more than half a turn around a rim vertex.
 
-    `shut` (p,) uint8 marks polygons that are no part of the mesh. Around half a turn the two rim edges decide, exactly;
-    where the mesh comes to a vertex from several sides it counts as a whole. `angle` (n,) float64 and `rims` (n, 3)
-    int32 are scratch, zero at first.
+    `shut` (p,) uint8 marks polygons that are no part of the mesh. Around half a turn the two rim edges decide, exactly.
+    Where the mesh comes to a vertex from several sides and one of them may fill as much, the mark is 2. `angle` (n,)
+    float64 and `rims` (n, 3) int32 are scratch, zero at first.
     """
     for polygon in range(first_polygon, last_polygon):
         if shut[polygon]:
@@ -71,14 +81,9 @@ def turning_points(vertices, offsets, corners, ahead, shut, first_polygon, last_
         first, last = offsets[polygon], offsets[polygon + 1]
         for edge in range(first, last):
             here = corners[edge]
-            before, after = (
-                corners[edge - 1 if edge > first else last - 1],
-                corners[edge + 1 if edge + 1 < last else first],
-            )
-            ux, uy = vertices[after, 0] - vertices[here, 0], vertices[after, 1] - vertices[here, 1]
-            vx, vy = vertices[before, 0] - vertices[here, 0], vertices[before, 1] - vertices[here, 1]
-            # Convex: from 0 to half a turn, whatever sign rounding gives a straight corner.
-            angle[here] += abs(np.arctan2(ux * vy - uy * vx, ux * vx + uy * vy))
+            before = corners[edge - 1 if edge > first else last - 1]
+            after = corners[edge + 1 if edge + 1 < last else first]
+            angle[here] += _width(vertices, here, after, before)
             if ahead[edge] < 0:
                 rims[here, 0] += 1
                 rims[here, 1] = after
@@ -87,7 +92,9 @@ def turning_points(vertices, offsets, corners, ahead, shut, first_polygon, last_
         turns[vertex] = 0
         if rims[vertex, 0] == 0 or angle[vertex] < np.pi - _CLEAR:
             continue
-        if rims[vertex, 0] > 1 or angle[vertex] > np.pi + _CLEAR:
+        if rims[vertex, 0] > 1:
+            turns[vertex] = 2
+        elif angle[vertex] > np.pi + _CLEAR:
             turns[vertex] = 1
         elif _turn(vertices, vertex, rims[vertex, 1], rims[vertex, 2]) < 0:
             turns[vertex] = 1
@@ -96,6 +103,46 @@ def turning_points(vertices, offsets, corners, ahead, shut, first_polygon, last_
 @inline
 def _turn(vertices, a, b, c):
     return orientation(vertices[a, 0], vertices[a, 1], vertices[b, 0], vertices[b, 1], vertices[c, 0], vertices[c, 1])
+
+
+@inline
+def _beside(plane, piece, corner):
+    """The edges of a piece before and after an edge."""
+    first, last = plane.offsets[piece], plane.offsets[piece + 1]
+    return corner - 1 if corner > first else last - 1, corner + 1 if corner + 1 < last else first
+
+
+@helper
+def may_turn(plane, piece, corner):
+    """Whether a shortest path may turn at the vertex that edge `corner` of a piece starts from, on this side of it.
+
+    Where the mesh comes to a vertex from several sides nobody gets from one to another. A way to the vertex on a side
+    that fills less than half a turn leads nowhere else, and says nothing about ways on the others.
+    """
+    vertex = np.int64(plane.corners[corner])
+    if plane.turns[vertex] < 2:
+        return plane.turns[vertex] == 1
+    before, after = _beside(plane, piece, corner)
+    low, high = np.int64(plane.corners[after]), np.int64(plane.corners[before])
+    angle = _width(plane.vertices, vertex, low, high)
+    here, at = piece, corner
+    while plane.ahead[at] >= 0:  # clockwise, until the rim
+        here, twin = np.int64(plane.ahead[at]), np.int64(plane.twins[at])
+        at = _beside(plane, here, twin)[1]
+        if here == piece:
+            return False  # all around
+        low = np.int64(plane.corners[_beside(plane, here, at)[1]])
+        angle += _width(plane.vertices, vertex, low, np.int64(plane.corners[twin]))
+    here, at = piece, before
+    while plane.ahead[at] >= 0:  # counter-clockwise
+        here, at = np.int64(plane.ahead[at]), np.int64(plane.twins[at])
+        start = np.int64(plane.corners[_beside(plane, here, at)[1]])
+        at = _beside(plane, here, at)[0]
+        high = np.int64(plane.corners[at])
+        angle += _width(plane.vertices, vertex, start, high)
+    if abs(angle - np.pi) > _CLEAR:
+        return angle > np.pi
+    return _turn(plane.vertices, vertex, low, high) < 0
 
 
 @kernel

@@ -22,7 +22,7 @@ def widen(first, last, low, high):
 @inline
 def near_interval(mesh, t, ax, ay, bx, by, radius):
     """Part of the segment from a to b, as two shares, within less than `radius` of a triangle."""
-    first, last = clip(mesh, t, ax, ay, bx, by, 0.0)
+    first, last, _, _ = clip(mesh, t, ax, ay, bx, by, 0.0)
     if last <= first:
         first, last = 2.0, -1.0
     dx, dy = bx - ax, by - ay
@@ -95,6 +95,8 @@ def disc_cost(mesh, weights, ax, ay, bx, by, radius, slack, scratch):
                     return -1.0
                 scratch.first[count] = first
                 scratch.last[count] = last
+                scratch.wide[count, 0] = first
+                scratch.wide[count, 1] = last
                 scratch.weight[count] = weights[t] if weights[t] < np.inf else 0.0
                 count += 1
     return length * envelope(scratch, count, True, 8.0 * slack / length)

@@ -30,8 +30,9 @@ class Scratch(NamedTuple):
 
     first: np.ndarray  # (capacity,) float64
     last: np.ndarray  # (capacity,) float64
+    wide: np.ndarray  # (capacity, 2) float64, the same with slack
     weight: np.ndarray  # (capacity,) float64
-    cuts: np.ndarray  # (2 capacity,) float64
+    cuts: np.ndarray  # (4 capacity + 2,) float64
 
 
 @inline
@@ -156,11 +157,14 @@ def locate(mesh, weights, points, slack, found):
 
 @inline
 def clip(mesh, t, ax, ay, bx, by, slack):
-    """Part of the segment from a to b that lies in a triangle, as two shares of it; the first is larger if none is.
+    """Part of the segment from a to b that lies in a triangle: two shares of it, then two with `slack` on all sides.
 
-    The triangle is wider by `slack` on all sides, and no more at its tips, however thin it is.
+    The first of two is larger if there is no such part. With slack the triangle is wider by as much, and no more at its
+    tips, however thin it is. Without, it ends at the very edge that it ends at with slack: a segment that leaves an
+    edge at a small angle leaves it at once, one that runs along an edge as far as that goes is on it all the way.
     """
     first, last = 0.0, 1.0
+    wide_first, wide_last = 0.0, 1.0
     low_x, low_y, high_x, high_y = np.inf, np.inf, -np.inf, -np.inf
     for k in range(7):
         if k < 3:
@@ -177,15 +181,19 @@ def clip(mesh, t, ax, ay, bx, by, slack):
             begin, end = ay - low_y, by - low_y
         else:
             begin, end = high_y - ay, high_y - by
-        begin += slack
-        end += slack
-        if begin < 0.0 and end < 0.0:
-            return 1.0, 0.0
-        if begin < 0.0:
-            first = max(first, begin / (begin - end))
-        elif end < 0.0:
-            last = min(last, begin / (begin - end))
-    return first, last
+        if begin < -slack and end < -slack:
+            return 1.0, 0.0, 1.0, 0.0
+        if begin < -slack:
+            share = (begin + slack) / (begin - end)
+            if share > wide_first:
+                wide_first = share
+                first = begin / (begin - end) if end > 0.0 else 1.0
+        elif end < -slack:
+            share = (begin + slack) / (begin - end)
+            if share < wide_last:
+                wide_last = share
+                last = begin / (begin - end) if begin > 0.0 else 0.0
+    return first, last, wide_first, wide_last
 
 
 @inline
@@ -200,37 +208,54 @@ def sort(values, count):
         values[j + 1] = value
 
 
+@inline
+def extreme(first, last, weight, count, middle, highest):
+    """The lowest (or highest) weight of the intervals that cover a share; -1 where none does."""
+    best = -1.0
+    for j in range(count):
+        if first[j] <= middle <= last[j] and (best < 0.0 or (weight[j] > best if highest else weight[j] < best)):
+            best = weight[j]
+    return best
+
+
 @helper
 def envelope(scratch, count, highest, narrow):
     """Mean over the segment of the lowest (or highest) weight of the intervals that cover a place.
 
-    Infinite where none does, unless that is a gap of less than `narrow`: the rounding of a shared edge.
+    Where none does, or an obstacle, the wide ones count. Infinite where none of those does either, unless that is a gap
+    of less than `narrow`: the rounding of a shared edge.
     """
     cuts = scratch.cuts
-    for i in range(count):
-        cuts[2 * i] = scratch.first[i]
-        cuts[2 * i + 1] = scratch.last[i]
-    cuts[2 * count] = 0.0
-    cuts[2 * count + 1] = 1.0
-    sort(cuts, 2 * count + 2)
-    total = 0.0
-    for i in range(2 * count + 1):
-        share = cuts[i + 1] - cuts[i]
-        if share <= 0.0:
-            continue
-        middle = 0.5 * (cuts[i] + cuts[i + 1])
-        best = -1.0
-        for j in range(count):
-            if scratch.first[j] <= middle <= scratch.last[j]:
-                weight = scratch.weight[j]
-                if best < 0.0 or (weight > best if highest else weight < best):
-                    best = weight
-        if best < 0.0:
-            if share < narrow:
+    for with_wide in range(2):
+        many = 2
+        cuts[0], cuts[1] = 0.0, 1.0
+        for i in range(count):
+            cuts[many], cuts[many + 1] = scratch.first[i], scratch.last[i]
+            many += 2
+            if with_wide == 1:
+                cuts[many], cuts[many + 1] = scratch.wide[i, 0], scratch.wide[i, 1]
+                many += 2
+        sort(cuts, many)
+        total = 0.0
+        for i in range(many - 1):
+            share = cuts[i + 1] - cuts[i]
+            if share <= 0.0:
                 continue
-            best = np.inf
-        total += share * best
-    return total
+            middle = 0.5 * (cuts[i] + cuts[i + 1])
+            best = extreme(scratch.first, scratch.last, scratch.weight, count, middle, highest)
+            if not 0.0 <= best < np.inf:
+                if with_wide == 0:
+                    total = -1.0
+                    break
+                best = extreme(scratch.wide[:, 0], scratch.wide[:, 1], scratch.weight, count, middle, highest)
+            if best < 0.0:
+                if share < narrow:
+                    continue
+                best = np.inf
+            total += share * best
+        if total >= 0.0:
+            return total
+    return np.inf  # not reached: the second turn ends with a total
 
 
 @helper
@@ -258,12 +283,18 @@ def segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch):
             for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
                 t = mesh.inside[at]
                 # A triangle that spans several buckets is counted in the first of them that it shares with the line.
-                first, last = clip(mesh, t, ax, ay, bx, by, slack)
-                if last <= first:
+                first, last, wide_first, wide_last = clip(mesh, t, ax, ay, bx, by, slack)
+                if wide_last <= wide_first:
                     continue
                 known = False
                 for j in range(count):
-                    if scratch.first[j] == first and scratch.last[j] == last and scratch.weight[j] == weights[t]:
+                    if (
+                        scratch.wide[j, 0] == wide_first
+                        and scratch.wide[j, 1] == wide_last
+                        and scratch.first[j] == first
+                        and scratch.last[j] == last
+                        and scratch.weight[j] == weights[t]
+                    ):
                         known = True
                         break
                 if known:
@@ -272,6 +303,8 @@ def segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch):
                     return -1.0
                 scratch.first[count] = first
                 scratch.last[count] = last
+                scratch.wide[count, 0] = wide_first
+                scratch.wide[count, 1] = wide_last
                 scratch.weight[count] = weights[t]
                 count += 1
     return length * envelope(scratch, count, False, 8.0 * slack / length)

@@ -36,7 +36,8 @@ _MOST = 15  # points on one edge
 
 def new_scratch(capacity: int) -> _kernels.Scratch:
     """Room for the intervals of `capacity` triangles along a line."""
-    return _kernels.Scratch(np.empty(capacity), np.empty(capacity), np.empty(capacity), np.empty(2 * capacity + 2))
+    first, last, weight = np.empty(capacity), np.empty(capacity), np.empty(capacity)
+    return _kernels.Scratch(first, last, np.empty((capacity, 2)), weight, np.empty(4 * capacity + 2))
 
 
 def resolution(frame: Frame) -> float:
