@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests import naive_geometry as naive
@@ -51,6 +51,7 @@ def test_the_closest_point_of_a_triangle_is_as_near_as_it_gets(p, triangle):
 
 @settings(max_examples=400)
 @given(points3, points3, st.floats(-1.0, 2.0), st.floats(-1.0, 2.0))
+@example((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), 3.642381925834312e-162, 0.5)
 def test_rounding_in_slivers_does_not_move_the_closest_point(a, b, share, place):
     triangle = (a, b, naive.at(a, b, share))
     p = naive.at(a, b, place)

@@ -36,7 +36,7 @@ def near(planner, rng, reach):
 
 
 @pytest.mark.parametrize("name", ["bird", "spider", "person"])
-@seeds(12)
+@seeds(12, found=(9601009,))
 def test_the_path_is_straight_exactly_when_the_judge_allows_it(yards, name, seed):
     world, planner = planner_of(yards, name)
     rng = np.random.default_rng(seed)

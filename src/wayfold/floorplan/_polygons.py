@@ -88,13 +88,13 @@ def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiP
     shapely.prepare(free)
     open_ = (across[:, :2] != across[:, 2:]).any(axis=1) & shapely.contains_xy(free, middle)
     open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
-    if not open_.any():
-        return free
-    plugs = shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
-    closed = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
-    # What is left of a slit between two places where it was closed.
-    parts = shapely.get_parts(closed)
-    return MultiPolygon(parts[shapely.area(parts) > 0.5 * width * shapely.length(parts)].tolist())
+    if open_.any():
+        plugs = shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
+        free = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
+    # Parts that are slits as a whole: what is left between two places where one was closed, or was never more.
+    parts = shapely.get_parts(free)
+    wide = shapely.area(parts) > 0.5 * width * shapely.length(parts)
+    return free if wide.all() else MultiPolygon(parts[wide].tolist())
 
 
 def _apart(

@@ -13,6 +13,7 @@ from wayfold._jit import inline
 _SLACK = 4e-15
 # Below this squared sine between two edges the barycentric numbers of a triangle are noise.
 _SLIVER = 1e-12
+_TINY = 1e-280  # m^4: squares of smaller areas have lost digits, or all of them
 
 
 @inline
@@ -141,7 +142,7 @@ def point_over_triangle(p, a, b, c):
     v /= size
     w /= size
     foot = along(along(a, ab, v), ac, w)
-    return True, size > _SLIVER * dot(ab, ab) * dot(ac, ac), foot
+    return True, size > _SLIVER * dot(ab, ab) * dot(ac, ac) + _TINY, foot
 
 
 @inline

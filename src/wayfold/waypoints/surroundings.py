@@ -227,11 +227,12 @@ class Entrance:
         )
 
     def meets(self, other: Entrance) -> bool:
-        """Whether the character can move straight to where another point is."""
+        """Whether the character can move straight to where another point is, by a motion of either."""
         return any(
-            bool(_kernels.motion_between(self._world, self._body, spot, other.spots[motion], int(motion)))
-            for motion, spot in self.spots.items()
-            if motion in other.spots
+            bool(_kernels.motion_between(self._world, self._body, here, there, int(motion)))
+            for own, here in self.spots.items()
+            for others, there in other.spots.items()
+            for motion in {own, others}
         )
 
     def furthest(self, positions: NDArray[np.float64], count: int) -> int:
