@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import legality, naive_triangles
@@ -298,6 +298,7 @@ def test_distances_from_triangles_are_those_of_trimesh(points, corners):
     corners=st.tuples(*[st.floats(-2, 2)] * 9),
     low=st.floats(-2, 1),
 )
+@example([(0.0, 0.0, 0.0)], (0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0), 2.2250738585e-313)
 def test_distances_beside_triangles_are_those_of_many_points_on_them(points, corners, low):
     triangle, places = np.array(corners).reshape(1, 3, 3), np.array(points)
     if np.linalg.norm(np.cross(triangle[0, 1] - triangle[0, 0], triangle[0, 2] - triangle[0, 0])) < 1e-3:
@@ -307,7 +308,7 @@ def test_distances_beside_triangles_are_those_of_many_points_on_them(points, cor
     u, v = u[u + v <= 1], v[u + v <= 1]
     a, b, c = triangle[0]
     on = a + u[:, None] * (b - a) + v[:, None] * (c - a)
-    on = on[(on[:, 2] >= low) & (on[:, 2] <= low + 1)]
+    on = on[(on[:, 2] >= low + 1e-12) & (on[:, 2] <= low + 1 - 1e-12)]  # not by rounding alone
     away = naive_triangles.beside(places, np.full(len(places), low), np.full(len(places), low + 1), triangle)[:, 0]
     for at, place in enumerate(places):
         if len(on):
