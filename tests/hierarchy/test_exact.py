@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -129,6 +131,28 @@ def test_after_updates_answers_are_those_of_the_new_costs(world, data):
         if data.draw(st.booleans()):
             hierarchy.refresh()
             check(hierarchy, world, changed.one_way(), start, goal, 3)
+
+
+def test_what_an_update_has_set_aside_is_told_saved_and_copied(tmp_path):
+    place = np.arange(24 * 24).reshape(24, 24)
+    edges = np.concatenate([np.stack([place[:-1], place[1:]], -1), np.stack([place.T[:-1], place.T[1:]], -1)])
+    edges = edges.reshape(-1, 2)
+    graph = Graph.from_edges(np.column_stack([place.ravel() // 24, place.ravel() % 24]), edges)
+    hierarchy = Hierarchy.build(graph, merge=4, levels=3)
+    whole = [(level.nodes, level.portals) for level in hierarchy.levels]
+    arcs = sum(level.inter_edges + level.intra_edges for level in hierarchy.levels)
+    hierarchy._queries[True].levels.most_work = 0
+    hierarchy.update(edges[::7], 3.0)
+    assert [(level.nodes, level.portals) for level in hierarchy.levels] == whole
+    assert sum(level.inter_edges + level.intra_edges for level in hierarchy.levels) < arcs
+    assert "Hierarchy" in repr(hierarchy)
+    hierarchy.save(tmp_path / "h.wf")
+    expected = hierarchy.path(0, 575).cost
+    for same in (Hierarchy.load(tmp_path / "h.wf"), copy.deepcopy(hierarchy), pickle.loads(pickle.dumps(hierarchy))):
+        assert same.path(0, 575).cost == expected
+        same.refresh()
+        assert same.path(0, 575).cost == expected
+        assert [(level.nodes, level.portals) for level in same.levels] == whole
 
 
 @given(edge_lists(max_nodes=14), st.data(), st.integers(1, 7))

@@ -83,7 +83,7 @@ def test_openings_below_two_radii_stay_shut(seed):
     assert not found(world, planner, start, goal, [block])
 
 
-@seeds(3, found=(9603000,))
+@seeds(3, found=(9603000, 12000))
 def test_planners_with_a_hierarchy_get_waypoints_around_blocks_too(seed):
     rng = np.random.default_rng(seed)
     (mesh, start, goal), block = blocked_tunnel(rng, FITS)

@@ -150,6 +150,7 @@ class Levels:
         for number, level in enumerate(self._parts, start=1):
             portals = np.flatnonzero(overlay.heights >= number)
             rows = overlay.rows[portals] + number - 1
+            rows = rows[overlay.row_first[rows] >= 0]  # the others belong to parts that an update has set aside
             first, last = overlay.row_first[rows] - self.edges, overlay.row_last[rows] - self.edges
             outward = int((inter[last] - inter[first]).sum())
             arcs = int((last - first).sum())
