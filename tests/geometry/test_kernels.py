@@ -42,6 +42,20 @@ def test_a_ray_through_a_shared_edge_hits_one_of_its_triangles(origin, corners, 
     assert min(hit(origin, direction, (a, b, c)), hit(origin, direction, (b, a, d))) < math.inf
 
 
+@settings(max_examples=300)
+@given(
+    *[st.tuples(*[st.integers(-9, 9)] * 3)] * 3,
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=3, max_size=3),
+)
+def test_a_triangle_that_is_seen_edge_on_is_not_met(origin, direction, other, places):
+    assume(any(direction))
+    corners = [tuple(o + i * d + j * e for o, d, e in zip(origin, direction, other, strict=True)) for i, j in places]
+    assert (
+        hit(tuple(map(float, origin)), tuple(map(float, direction)), [tuple(map(float, c)) for c in corners])
+        == math.inf
+    )
+
+
 @given(points3, triangles())
 def test_the_closest_point_of_a_triangle_is_as_near_as_it_gets(p, triangle):
     found = _kernels.closest_on_triangle(p, *triangle)

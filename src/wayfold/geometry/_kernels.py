@@ -13,6 +13,7 @@ from wayfold._jit import inline
 _SLACK = 4e-15
 # Below this squared sine between two edges the barycentric numbers of a triangle are noise.
 _SLIVER = 1e-12
+_EDGE_ON = 2.0**-46  # of two lengths: more than the rounding of the six products of a determinant
 _TINY = 1e-280  # m^4: squares of smaller areas have lost digits, or all of them
 
 
@@ -96,7 +97,10 @@ def ray_triangle(origin, frame, a, b, c):
     if (u < 0.0 or v < 0.0 or w < 0.0) and (u > 0.0 or v > 0.0 or w > 0.0):
         return math.inf
     determinant = u + v + w
-    if determinant == 0.0:
+    # A triangle that is seen edge-on has no sides but those that rounding gives it.
+    most = max(abs(ax), abs(ay), abs(bx), abs(by), abs(cx), abs(cy))
+    size = max(abs(a[0]), abs(a[1]), abs(a[2]), abs(b[0]), abs(b[1]), abs(b[2]), abs(c[0]), abs(c[1]), abs(c[2]))
+    if abs(determinant) <= _EDGE_ON * most * size:
         return math.inf
     t = (u * a[2] + v * b[2] + w * c[2]) * scale / determinant
     return t if t >= 0.0 else math.inf
