@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 import warnings
 
@@ -50,10 +51,17 @@ def cases(found, rng, singles, pairs):
 
 
 def signatures():
-    """How many signatures each kernel has been compiled for."""
+    """The signatures that each kernel has been compiled for."""
     from wayfold._jit import KERNELS
 
     return {(kernel.__module__, kernel.__name__): set(kernel.signatures) for kernel in KERNELS}
+
+
+def compiled():
+    """How many there are of all kernels."""
+    from wayfold._jit import KERNELS
+
+    return sum(len(kernel.overloads) for kernel in KERNELS)
 
 
 def call(subject, replaced):
@@ -109,11 +117,14 @@ def main():
                 subject.forget()
         except Exception as error:
             problems.append({"case": label, "problem": f"good arguments: {type(error).__name__}: {error}"})
-    before = signatures()
+    before, known = signatures(), compiled()
     chosen = cases(ready, np.random.default_rng(options.seed), options.singles, options.pairs)
     slowest = (0.0, "")
-    with open(options.log, "w") as log:
-        for label, replaced in chosen:
+    with open(options.log, "w") as log, tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # some odd values are names of files
+        for number, (label, replaced) in enumerate(chosen):
+            if number % 5000 == 0:
+                print(f"{number:,} of {len(chosen):,} calls, {len(problems)} problems", file=sys.stderr, flush=True)
             shown = f"{label}({', '.join(f'{name}={odd}' for name, odd in replaced.items())})"
             log.seek(0)
             log.write(f"{shown:<300}\n")
@@ -123,13 +134,15 @@ def main():
             problem = call(ready[label], replaced)
             slowest = max(slowest, (time.perf_counter() - begin, shown))
             faulthandler.cancel_dump_traceback_later()
+            if compiled() != known:
+                now, known = signatures(), compiled()
+                for name, all_of in now.items():
+                    if more := all_of - before.get(name, set()):
+                        problem += f" compiled {'.'.join(name)} for {str(more)[:300]}"
+                before = now
             if problem:
                 problems.append({"case": shown, "problem": problem})
-            for name, compiled in signatures().items():
-                if compiled - before.get(name, set()):
-                    more = compiled - before[name]
-                    problems.append({"case": shown, "problem": f"compiled {'.'.join(name)} for {str(more)[:300]}"})
-                    before[name] = compiled
+                print(f"{shown}: {problem}", file=sys.stderr, flush=True)
     sys.stdout.flush()
     json.dump({"calls": len(chosen), "subjects": len(ready), "slowest": slowest, "problems": problems}, sys.stdout)
 

@@ -84,6 +84,8 @@ def resized(store: layout.Store, *, regions: int = 0, granules: int = 0, edges: 
     """The same grid with at least so much room in its pools."""
     changes: dict[str, Any] = {}
     if regions > store.base.size:
+        if regions > _MOST_GRANULES:  # each has one at least
+            raise ParameterError(f"a sparse grid has room for {_MOST_GRANULES} regions, not for more")
         for name, dtype in _OF_REGIONS.items():
             changes[name] = _longer(getattr(store, name), regions, dtype, _EMPTY.get(name, 0))
     if granules > store.owners.size:

@@ -59,6 +59,8 @@ class Hierarchy(Savable):
         self, graph: Graph, merge: int | Literal["auto"], levels: int, seed: int, exact: bool, parts: Partition | None
     ) -> None:
         """Not for users: see `build`. `parts` is the partition of the exact levels, or of the paper's."""
+        if parts is not None and parts.order.size != graph.num_nodes:
+            raise ParameterError(f"parts divides {parts.order.size} nodes, and the graph has {graph.num_nodes}")
         self.merge = merge
         self.exact = exact
         self._most_levels = levels

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold import _check
 from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
@@ -121,7 +122,8 @@ class RoamingPlanner(Planner):
             found: Path = graph.path(a, b, motions=motions) if plain or fast is None else fast.path(a, b)
             return found
 
-        return self._waypoints.between(start, goal, motions, search, price=price_of(self._zones))
+        first, last = _check.point3(start, "start"), _check.point3(goal, "goal")
+        return self._waypoints.between(first, last, motions, search, price=price_of(self._zones))
 
     @property
     def _accelerated(self) -> Any:
@@ -135,7 +137,8 @@ class RoamingPlanner(Planner):
         return self._waypoints.graph if self._priced is None else self._priced
 
     def _reachable(self, start: Any, goal: Any) -> bool:
-        return self._waypoints.joined(start, goal, self.agent.motions)
+        first, last = _check.point3(start, "start"), _check.point3(goal, "goal")
+        return self._waypoints.joined(first, last, self.agent.motions)
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         motions = self.agent.motions
@@ -179,13 +182,16 @@ class RoamingPlanner(Planner):
         if not self._search(start, goal, plain=False).expanded:  # straight, without a search
             return np.empty((0, 3))
         motions = self.agent.motions
-        first, last = self._waypoints.place(start, motions, "start"), self._waypoints.place(goal, motions, "goal")
+        first, last = (
+            self._waypoints.place(_check.point3(end, name), motions, name)
+            for end, name in ((start, "start"), (goal, "goal"))
+        )
         a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
         nodes = settled(self._graph, self._accelerated, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
     def _field(self, goal: Any) -> Field:
-        return RoamingField(self, self._waypoints.place(goal, self.agent.motions, "goal"))
+        return RoamingField(self, self._waypoints.place(_check.point3(goal, "goal"), self.agent.motions, "goal"))
 
     def _random_points(self, count: int, seed: int) -> Points:
         graph, motions = self._waypoints.graph, self.agent.motions
