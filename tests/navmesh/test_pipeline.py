@@ -52,7 +52,7 @@ def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_hig
     spans, _, _, heights = _field_kernels.rasterise(
         corners, np.array([[0, 1, 2]], np.int32), np.empty(0, np.uint8), np.zeros(1, np.int32), 0.7, frame
     )
-    found = {int(column): (int(low), int(top)) for column, low, top in spans}
+    found = {int(column): (int(low), int(top)) for column, low, top, _ in spans}
     assert len(found) == len(spans)
     area = np.linalg.norm(np.cross(corners[1] - corners[0], corners[2] - corners[0]))
     if area < 1e-3:
@@ -80,17 +80,18 @@ def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_hig
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(1, 4), st.integers(0, 2)), max_size=12))
 def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
-    spans = np.array([(c, low, low + size) for c, low, size, _ in parts], np.int32).reshape(-1, 3)
+    spans = np.array([(c, low, low + size, -1) for c, low, size, _ in parts], np.int32).reshape(-1, 4)
     kinds = np.array([kind for *_, kind in parts], np.uint8)
     grounds = spans[:, 2].astype(np.float32)
-    heights = spans[:, 1:].astype(float)
-    field = _field_kernels.merge_spans(spans, kinds, grounds, heights, 3, 1.0)
+    heights = spans[:, 1:3].astype(float)
+    world = np.empty((0, 3)), np.empty((0, 3), np.int32), Frame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
+    field = _field_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
     turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
-    back = _field_kernels.merge_spans(*turned, 3, 1.0)
+    back = _field_kernels.merge_spans(*world, *turned, 1.0)
     for a, b in zip(field, back, strict=True):
         np.testing.assert_array_equal(a, b)
     for column in range(3):
-        solid = {h for c, low, top in spans.tolist() if c == column for h in range(low, top)}
+        solid = {h for c, low, top, _ in spans.tolist() if c == column for h in range(low, top)}
         merged = range(field.offsets[column], field.offsets[column + 1])
         assert {h for k in merged for h in range(field.low[k], field.top[k])} == solid
         for k in list(merged)[1:]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.navmesh.strategies import floor, mesh_of
+from tests.navmesh.strategies import box, floor, mesh_of
 from tests.navmesh.worlds import house, placed, stairs
 from wayfold import Agent, NavMesh
 from wayfold.world.choice import navmesh_settings
@@ -66,6 +66,22 @@ def test_a_slope_that_the_agent_may_walk_is_no_step(angle, shift, steepness, cli
     navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
     start, goal = place([(0, -2, 0), (0, 6, rise)])
     assert navmesh.path(start, goal)
+
+
+@settings(max_examples=40, deadline=None)
+@given(angles, shifts, st.floats(5, 40), st.sampled_from([0.3, 0.8, 0.9, 1.1, 1.25, 1.4]), st.floats(0.02, 0.38))
+@example(0.0, (0.0, 0.0, 0.0), 25.6, 1.16, 0.1985)
+def test_what_of_a_slope_is_buried_under_a_platform_is_nothing_to_step_up_from(angle, shift, steepness, high, inside):
+    """A slope goes on inside of a platform that stands across it: one steps up where the platform begins."""
+    agent = Agent(radius=0.4, climb=0.5)
+    tangent = math.tan(math.radians(steepness))
+    slope = floor(-3, -4, 3, 4, z=-8 * tangent, rise=8 * tangent)
+    top = agent.climb * high - inside * tangent
+    platform = box((-3.5, 4 - inside, -8 * tangent - 1), (3.5, 9, top))
+    mesh, place = placed(mesh_of(slope, platform), angle, shift)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
+    start, goal = place([(0, -2, -6 * tangent), (0, 7, top)])
+    assert navmesh.path(start, goal).found == (high <= 1.0)
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.25, 0.4])

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.world.judging import level_of, scaled, violations
@@ -83,6 +83,7 @@ def blocks_of(rng, bounds, count):
 
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(EVERYBODY)))
+@example(seed=17, name="person")
 def test_paths_among_random_blocks_and_ramps_are_legal(seed, name):
     rng = np.random.default_rng(seed)
     side = 14.0

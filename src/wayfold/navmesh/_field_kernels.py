@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel, kernel_with_memory
+from wayfold._jit import helper, inline, kernel, kernel_with_memory
 
 OPEN_SKY = 1 << 30  # ceiling of a span with nothing above it
+_PLACES = 8  # along each side of a column, to see what of a slope shows
 HAIR = 1e-6  # of a cell: coordinates this near to a side of a column or a voxel lie on it, whatever their last digits
 
 
@@ -110,14 +111,14 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
 
     Returns
     -------
-    spans : (n, 3) int32, column of the frame, low, top
+    spans : (n, 4) int32, column of the frame, low, top, triangle
     kind : (n,) uint8
     ground : (n,) float32
     heights : (n, 2) float64
         Lowest and highest point of the triangle in the column, metres above the origin.
     """
     capacity = 4096
-    spans = np.empty((capacity, 3), np.int32)
+    spans = np.empty((capacity, 4), np.int32)
     span_kinds = np.empty(capacity, np.uint8)
     grounds = np.empty(capacity, np.float32)
     heights = np.empty((capacity, 2))
@@ -165,7 +166,7 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
             _row_heights(row, count, frame, first, last, lowest, highest)
             if used + last - first + 1 > capacity:
                 capacity = 2 * (capacity + last - first + 1)
-                more_spans = np.empty((capacity, 3), np.int32)
+                more_spans = np.empty((capacity, 4), np.int32)
                 more_kinds = np.empty(capacity, np.uint8)
                 more_grounds = np.empty(capacity, np.float32)
                 more_heights = np.empty((capacity, 2))
@@ -183,6 +184,7 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
                 spans[used, 0] = (y - frame.first_y) * frame.width + at
                 spans[used, 1] = low
                 spans[used, 2] = max(low + 1, top)
+                spans[used, 3] = number
                 span_kinds[used] = kind
                 ground = highest[at]
                 if kind > 0:
@@ -251,15 +253,58 @@ def sort_to_tiles(vertices, triangles, frame, tile, border, columns, rows, offse
                 offsets[at] += 1
 
 
+@inline
+def height_over(vertices, triangles, number, x, y):
+    """Height of a triangle above or below a point, NaN where it is beside it."""
+    a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
+    ux, uy = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
+    vx, vy = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1]
+    px, py = x - vertices[a, 0], y - vertices[a, 1]
+    area = ux * vy - uy * vx
+    second, third = (px * vy - py * vx) / area, (ux * py - uy * px) / area
+    if second < -HAIR or third < -HAIR or second + third > 1.0 + HAIR:
+        return np.nan
+    return vertices[a, 2] + second * (vertices[b, 2] - vertices[a, 2]) + third * (vertices[c, 2] - vertices[a, 2])
+
+
+@helper
+def _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last, source):
+    """The highest place of a part of a span that no ground above all of it covers; -infinity where none shows."""
+    number = spans[source, 3]
+    if number < 0:
+        return heights[source, 1]
+    left = frame.x + (frame.first_x + spans[source, 0] % frame.width) * frame.cell
+    down = frame.y + (frame.first_y + spans[source, 0] // frame.width) * frame.cell
+    best = -np.inf
+    for place in range(_PLACES * _PLACES):
+        x = left + (place % _PLACES + 0.5) / _PLACES * frame.cell
+        y = down + (place // _PLACES + 0.5) / _PLACES * frame.cell
+        z = height_over(vertices, triangles, number, x, y)
+        if not z > best:
+            continue
+        shows = True
+        for part in range(first, last):
+            other = order[part]
+            if kinds[other] > 0 and heights[other, 0] > heights[source, 1]:
+                if not np.isnan(height_over(vertices, triangles, spans[other, 3], x, y)):
+                    shows = False
+                    break
+        if shows:
+            best = z
+    return best - frame.z
+
+
 @kernel_with_memory
-def merge_spans(spans, kinds, grounds, heights, columns, climb):
+def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, climb):
     """Solid spans of each column: those that overlap or touch become one.
 
     The kind of a merged span is the highest kind among the parts whose top is within `climb` (metres) of its own top: a
     low edge does not spoil the floor beside it. Its foot is the lowest point of walkable parts that one gets to from
-    its top by steps of at most `climb`. The result does not depend on the order of the parts.
+    its top by steps of at most `climb`; one steps onto a slope where it shows, and not where it is buried. The result
+    does not depend on the order of the parts. Parts of triangle -1 show everywhere.
     """
     count = len(spans)
+    columns = frame.width * frame.depth
     starts = np.zeros(columns + 1, np.int32)
     for k in range(count):
         starts[spans[k, 0] + 1] += 1
@@ -309,9 +354,15 @@ def merge_spans(spans, kinds, grounds, heights, columns, climb):
                 lower = False
                 for part in range(k, end):
                     source = order[part]
-                    if kinds[source] > 0 and heights[source, 0] < lowest <= heights[source, 1] + climb:
-                        lowest = heights[source, 0]
-                        lower = True
+                    bottom_of, top_of = heights[source, 0], heights[source, 1]
+                    if kinds[source] == 0 or not bottom_of < lowest <= top_of + climb:
+                        continue
+                    if top_of < lowest and lowest > bottom_of + climb:
+                        shown = _shown(vertices, triangles, frame, spans, kinds, heights, order, k, end, source)
+                        if lowest > shown + (top_of - bottom_of) / _PLACES + climb:
+                            continue
+                    lowest = bottom_of
+                    lower = True
             for part in range(k, end):
                 source = order[part]
                 if heights[source, 1] >= real - climb:

@@ -13,7 +13,7 @@ import numpy as np
 from wayfold._jit import helper, inline, kernel, kernel_with_memory
 from wayfold.geometry._voxel_kernels import clip
 from wayfold.navmesh._compact_kernels import Open
-from wayfold.navmesh._field_kernels import step_between
+from wayfold.navmesh._field_kernels import height_over, step_between
 from wayfold.navmesh._tile_kernels import BEYOND, LANE
 from wayfold.navmesh._zone_kernels import closes
 
@@ -249,20 +249,6 @@ def sort_to_buckets(vertices, triangles, chosen, frame):
         starts[bucket] = starts[bucket - 1]
     starts[0] = 0
     return starts, lists, boxes
-
-
-@inline
-def _over(vertices, triangles, number, x, y):
-    """Height of a triangle above or below a point, NaN where it is beside it."""
-    a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
-    ux, uy = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
-    vx, vy = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1]
-    px, py = x - vertices[a, 0], y - vertices[a, 1]
-    area = ux * vy - uy * vx
-    second, third = (px * vy - py * vx) / area, (ux * py - uy * px) / area
-    if second < -_HAIR or third < -_HAIR or second + third > 1.0 + _HAIR:
-        return np.nan
-    return vertices[a, 2] + second * (vertices[b, 2] - vertices[a, 2]) + third * (vertices[c, 2] - vertices[a, 2])
 
 
 @kernel_with_memory
@@ -524,7 +510,7 @@ def _is_step(vertices, triangles, level, within, polygon, count, first, last, lo
             y = polygon[first, 1] + share * dy + side * dx
             ground = -np.inf
             for place in within:
-                z = _over(vertices, triangles, level[place], x, y)
+                z = height_over(vertices, triangles, level[place], x, y)
                 if lowest - _HAIR * cell <= z <= top + climb:
                     ground = max(ground, z)
             if top > ground + climb:
@@ -604,7 +590,7 @@ def _uncover(vertices, triangles, level, within, boxes, low, high, body, climb, 
         x = low[0] + (_HAIR + (cell % parts + 0.5) / parts) * frame.cell
         y = low[1] + (_HAIR + (cell // parts + 0.5) / parts) * frame.cell
         for at in range(count):
-            z = _over(vertices, triangles, level[few[at]], x, y)
+            z = height_over(vertices, triangles, level[few[at]], x, y)
             if heights[cell] < z <= top:
                 heights[cell] = z
         bare[cell] = 0 if heights[cell] >= bottom else 2

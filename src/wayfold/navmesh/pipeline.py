@@ -71,7 +71,7 @@ def heightfield(
 ) -> _field_kernels.Field:
     """Step 1: the solid spans of the chosen triangles."""
     spans = _field_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
-    return _field_kernels.Field(*_field_kernels.merge_spans(*spans, frame.width * frame.depth, agent.climb))
+    return _field_kernels.Field(*_field_kernels.merge_spans(*triangles[:2], frame, *spans, agent.climb))
 
 
 def open_ground(
