@@ -25,6 +25,9 @@ from wayfold.errors import GeometryError, OffMapError, ParameterError
 LARGEST = 1e12
 """Metres: the largest coordinate that readers and makers of maps accept, so that no square or product overflows."""
 
+SMALLEST = 1e-9
+"""Metres: the smallest side of a cell."""
+
 LARGEST_COST = 1e28
 """The largest finite cost of an edge: even 2**31 of them add up to less than the largest float32."""
 

@@ -168,14 +168,14 @@ class FloorPlan(Portable):
         ----------
         free : (height, width) array_like of bool
             Where one can walk. Cell (x, y) covers the square from (x, y) to (x + 1, y + 1), times `cell`.
-        cell : float, metres, > 0
+        cell : float, metres, 1e-9 to 1e12
         simplify : float, metres, >= 0
             How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
         """
         mask = _check.numbers(free, "free", "truth values of shape (height, width)", bools=True)
         if mask.ndim != 2 or mask.size == 0 or mask.dtype.kind not in "biu":
             raise ParameterError(f"free must be truth values of shape (height, width), not {mask.dtype} {mask.shape}")
-        cell = _check.number(cell, "cell", low=0.0, high=_check.LARGEST, open_low=True)
+        cell = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
         simplify = _check.number(simplify, "simplify", low=0.0, high=_check.LARGEST)
         boundary = shapely.box(0.0, 0.0, mask.shape[1] * cell, mask.shape[0] * cell)
         solid = _polygons.from_cells(mask == 0, cell)

@@ -22,7 +22,6 @@ SEED_REACH = 2.0  # cells, beside the agent's radius: how far from its cell a se
 _RAYS_AT_ONCE = 1 << 18
 # Surfaces this near to each other, as a share of the agent's height, are one: meshes often have floors on floors.
 _SAME_SURFACE = 1e-3
-_SMALLEST_CELL = 1e-9  # metres, as in a navigation mesh
 _ASIDE = (0.0171, 0.0117)  # cells; a direction that no edge of a level runs in
 
 
@@ -57,10 +56,10 @@ def mesh_cells(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.int64], int, NDArray[np.float64], NDArray[np.float64]]:
     """Cells of a mesh where an agent can stand, the highest step in levels, and the grid's origin and scale."""
-    cell = _check.number(cell, "cell", low=_SMALLEST_CELL, high=_check.LARGEST)
+    cell = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
     if level is None:
         level = max(agent.climb / _LEVELS_PER_CLIMB, cell / 16.0)
-    level = _check.number(level, "level", low=_SMALLEST_CELL / 16.0, high=_check.LARGEST)
+    level = _check.number(level, "level", low=_check.SMALLEST / 16.0, high=_check.LARGEST)
     low, high = mesh.bounds
     columns, rows = (max(1, int(np.ceil((high[k] - low[k]) / cell))) for k in range(2))
     if columns * rows > 1 << 31 or (high[2] - low[2]) / level > 65535:

@@ -9,7 +9,7 @@ from wayfold import _check
 from wayfold.agent import Agent
 from wayfold.errors import ParameterError
 
-SMALLEST_CELL = 1e-9
+SMALLEST_CELL = _check.SMALLEST
 """Metres: no column or voxel is smaller."""
 _MOST_CELLS = 1 << 40  # of a region; no world has as many
 _SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says

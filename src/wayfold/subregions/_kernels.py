@@ -189,6 +189,8 @@ def mark_corridor(sub, parent, end, margin, allowed, marked):
                     allowed[beside] = 1
                     marked[count] = beside
                     count += 1
+        if count == ring:
+            break
         begin = ring
     return count
 

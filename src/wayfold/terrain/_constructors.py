@@ -81,7 +81,7 @@ class FromSources:
         ----------
         weights : (rows, columns) array_like, > 0
             Infinity is an obstacle. Cell (row, column) covers x from ``column * cell`` and y from ``row * cell`` on.
-        cell : float, metres, > 0
+        cell : float, metres, 1e-9 to 1e12
             Side of a cell.
         origin : (x, y), metres
             Corner of cell (0, 0).
@@ -171,7 +171,7 @@ class FromSources:
     def _from_cells(
         cls, cells: NDArray[Any], names: tuple[str, ...], weights: Array, cell: float, origin: tuple[float, float]
     ) -> Self:
-        side = _check.number(cell, "cell", low=0.0, high=_check.LARGEST, open_low=True)
+        side = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
         corner = _check.floats(origin, "origin", "(x, y)")
         if corner.shape != (2,):
             raise ParameterError(f"origin must be (x, y), not {_check.shown(origin)}")

@@ -193,7 +193,7 @@ def height_cells(
         raise ParameterError(
             f"heights must be finite, of shape {(kinds.shape[0] + 1, kinds.shape[1] + 1)}, not {z.shape}"
         )
-    side = _check.number(cell, "cell", low=0.0, open_low=True)
+    side = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
     limit = _check.number(steepest, "steepest", low=0.0, high=90.0)
     classes = _check.whole(slope_classes, "slope_classes", low=1, high=32)
     east = (z[:-1, 1:] + z[1:, 1:] - z[:-1, :-1] - z[1:, :-1]) / (2 * side)
