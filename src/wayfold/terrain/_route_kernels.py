@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, kernel
+from wayfold._jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
+from wayfold.terrain._steiner_kernels import across
 
 
 class LinkedSpace(NamedTuple):
@@ -135,42 +136,177 @@ def fill_steps(tri_offsets, tri_nodes, points, at, targets, lengths, tris):
 
 
 @kernel
-def descend(space, state, node, out):
-    """Nodes of the cheapest way from `node` to where a search began, written to `out`; returns their number.
+def lower(costs, nodes, offers):
+    """Lower the costs of nodes to what is offered for them."""
+    for i in range(nodes.size):
+        costs[nodes[i]] = min(costs[nodes[i]], offers[i])
+
+
+@kernel
+def cheapest_line(nodes, costs, node):
+    """Which of the lines to `nodes` leads to a node at the least cost; -1 for none."""
+    best = -1
+    for i in range(nodes.size):
+        if nodes[i] == node and (best < 0 or costs[i] < costs[best]):
+            best = i
+    return best
+
+
+@kernel
+def link_across(mesh, weights, tri_firsts, tri_lasts, tri_nodes, points, end, place, nodes, costs, halves, shares):
+    """Join a start or goal to the nodes of its triangle and of those beside it; return the number of lines.
+
+    The lines cross the edge between, half-edge `halves`, where that is cheapest, at `shares`; those within the triangle
+    cross none, -1.
+    """
+    used = 0
+    for k in range(-1, 3):
+        t = place if k < 0 else mesh.twins[3 * place + k] // 3
+        if t < 0 or not weights[t] < np.inf:
+            continue
+        a, b = mesh.triangles[place, max(k, 0)], mesh.triangles[place, (k + 1) % 3]
+        for at in range(tri_firsts[t], tri_lasts[t]):
+            node = tri_nodes[at]
+            x, y = points[node, 0], points[node, 1]
+            nodes[used] = node
+            if k < 0:
+                halves[used], shares[used] = -1, 0.0
+                costs[used] = weights[place] * np.sqrt((x - end[0]) ** 2 + (y - end[1]) ** 2)
+            else:
+                halves[used] = 3 * place + k
+                costs[used], shares[used] = across(
+                    mesh.vertices, a, b, end[0], end[1], x, y, weights[place], weights[t]
+                )
+            used += 1
+    return used
+
+
+@helper
+def downhill(space, state, node):
+    """The next node on the cheapest way from a settled node to where a search began, and the step's slot.
 
     Among ways of the same cost it takes the one over the lowest nodes, so that the way does not depend on the order of
     the search: a search that stops at one goal and one that goes everywhere give the same. Steps cost the same in both
-    directions. The space has a source after its last stored node; -1 says that `out` is too small.
+    directions. The node is -1 where the way ends, the slot -1 where the search alone knows the step.
     """
     clock = state.clock[0]
-    used = 0
     source = state.cost.size - 2
-    while 0 <= node < source:
+    here = state.cost[node]
+    for at in range(space.start_nodes.size):
+        if space.start_nodes[at] == node and space.start_costs[at] == here:
+            return np.int32(-1), np.int64(-1)
+    best = state.parent[node]
+    found = np.int64(-1)
+    first, last = slots(space, node)
+    for slot in range(first, last):
+        other = target(space, node, slot)
+        if other < 0 or other >= source or (found >= 0 and other >= best):
+            continue
+        # On a cheapest way, and settled; steps of no length are left to the search, whose ways have no circles.
+        beyond = state.cost[other]
+        if not beyond < here or beyond + cost(space, node, slot, other) != here:
+            continue
+        if state.stamp[other] > clock and state.place[other] < 0:
+            best = other
+            found = slot
+    return (best if best < source else np.int32(-1)), found
+
+
+@kernel
+def descend(space, state, node, out):
+    """Nodes of the cheapest way from `node` to where a search began, written to `out`; returns their number.
+
+    The space has a source after its last stored node; -1 says that `out` is too small.
+    """
+    used = 0
+    while node >= 0:
         if used == out.size:
             return -1
         out[used] = node
         used += 1
-        here = state.cost[node]
-        arrived = False
-        for at in range(space.start_nodes.size):
-            arrived = arrived or (space.start_nodes[at] == node and space.start_costs[at] == here)
-        if arrived:
-            break
-        best = state.parent[node]
-        found = False
-        first, last = slots(space, node)
-        for slot in range(first, last):
-            other = target(space, node, slot)
-            if other < 0 or other >= source or (found and other >= best):
-                continue
-            # Settled, and on a cheapest way; steps of no length are left to the search, whose ways have no circles.
-            if state.stamp[other] <= clock or state.place[other] >= 0 or not state.cost[other] < here:
-                continue
-            if state.cost[other] + cost(space, node, slot, other) == here:
-                best = other
-                found = True
-        node = best
+        node, _ = downhill(space, state, node)
     return used
+
+
+class Descents(NamedTuple):
+    """How far the ways down from the nodes of a graph run beside a known route."""
+
+    passed: np.ndarray  # (m,) bool, triangles that the known route passes
+    known: np.ndarray  # (n,) bool, nodes of which `strange` is known; all False at first
+    strange: np.ndarray  # (n,) float64, cost of the way in other triangles
+    step: np.ndarray  # (n,) float64, scratch: that of its first step
+    stack: np.ndarray  # (n,) int32, scratch
+
+
+@inline
+def step_triangle(tris, more_tris, slot):
+    """The triangle that a step runs through."""
+    return tris[slot] if slot < tris.size else more_tris[slot - tris.size]
+
+
+@helper
+def strangeness(space, state, tris, more_tris, ways, node):
+    """Cost of the way down from a node in triangles that the known route does not pass."""
+    used = 0
+    while node >= 0 and not ways.known[node]:
+        ways.stack[used] = node
+        used += 1
+        following, slot = downhill(space, state, node)
+        inside = following < 0 or slot < 0 or ways.passed[step_triangle(tris, more_tris, slot)]
+        ways.step[node] = 0.0 if inside else state.cost[node] - state.cost[following]
+        node = following
+    total = ways.strange[node] if node >= 0 else 0.0
+    while used > 0:
+        used -= 1
+        node = ways.stack[used]
+        total += ways.step[node]
+        ways.strange[node] = total
+        ways.known[node] = True
+    return total
+
+
+@kernel
+def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, scale, share, ways):
+    """The most promising way beside the cheapest one: after how many nodes it leaves that, and for which node.
+
+    Ways that leave the `trail` (k,) int32 once are looked at; from the `start` (2,) lines lead to `nodes` and cost
+    `costs`, and the trail costs `best`. A graph of points on edges makes every way dearer than it need be, by an amount
+    that grows with the cost: one that costs more than `best` may be the cheaper one once both are refined, if the
+    difference is at most a `share` of its cost in triangles that the trail does not pass. The node is -1 for none.
+    """
+    clock = state.clock[0]
+    source = state.cost.size - 2
+    most = 0.0
+    left, entered = 0, np.int32(-1)
+    for node in trail:
+        ways.strange[node] = 0.0
+        ways.known[node] = True
+    for i in range(trail.size + 1):
+        first, last = np.int64(0), np.int64(nodes.size)
+        behind = 0.0
+        if i > 0:
+            first, last = slots(space, trail[i - 1])
+            behind = best - state.cost[trail[i - 1]]
+        for slot in range(first, last):
+            node = nodes[slot] if i == 0 else target(space, trail[i - 1], slot)
+            if node < 0 or node >= source or state.stamp[node] <= clock or state.place[node] >= 0:
+                continue
+            step = costs[slot] if i == 0 else cost(space, trail[i - 1], slot, node)
+            beyond = state.cost[node]
+            more = behind + step + beyond - best
+            if not more < share * (step + beyond) - most:
+                continue
+            # What A* has settled whatever its order; a search that goes everywhere has settled more.
+            ahead = np.sqrt((space.points[node, 0] - start[0]) ** 2 + (space.points[node, 1] - start[1]) ** 2)
+            if not beyond + scale * ahead < best * (1.0 - 1e-9):
+                continue
+            strange = strangeness(space, state, tris, more_tris, ways, node)
+            if i > 0 and not ways.passed[step_triangle(tris, more_tris, slot)]:
+                strange += step
+            if share * strange - more > most:
+                most = share * strange - more
+                left, entered = i, node
+    return left, entered
 
 
 @kernel
@@ -260,4 +396,4 @@ def step_triangles(space, tris, more_tris, nodes, out):
         for slot in range(space.firsts[nodes[i]], space.lasts[nodes[i]]):
             if target(space, nodes[i], slot) == nodes[i + 1] and cost(space, nodes[i], slot, nodes[i + 1]) < best:
                 best = cost(space, nodes[i], slot, nodes[i + 1])
-                out[i] = tris[slot] if slot < tris.size else more_tris[slot - tris.size]
+                out[i] = step_triangle(tris, more_tris, slot)

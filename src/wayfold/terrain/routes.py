@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, new_scratch
 _NEAR = 1e-10  # of the extent: crossings this close to a vertex pass through it
 _LINKS = 2  # dual nodes that a start or goal is joined to (section 4.3)
 _CHUNK = 2048  # nodes whose steps are computed at a time
+_SHARE = 0.05  # of the cost of a way: what refining it may save more than refining another one
 _LOOK = 12  # nearest dual nodes among which those are looked for
 
 
@@ -61,6 +63,40 @@ class Steps(NamedTuple):
 NO_STEPS = Steps(np.empty(0, np.int32), np.empty(0, np.float32), np.empty(0, np.int32))
 
 
+class EdgePoint(NamedTuple):
+    """A point on an edge."""
+
+    half: int  # half-edge
+    share: float
+
+
+class EndLinks(NamedTuple):
+    """Lines from a start or goal to nodes; the same node may stand there more than once."""
+
+    nodes: Ints
+    costs: Array
+    halves: Ints = searcher.NO_NODES  # the half-edge of its own triangle that each crosses, -1 for none; empty for none
+    shares: Array = np.empty(0)  # and where
+
+    def cost(self, node: int) -> float:
+        """Cost of the cheapest line to a node."""
+        return float(self.costs[_route_kernels.cheapest_line(self.nodes, self.costs, node)])
+
+    def crossing(self, node: int) -> EdgePoint | None:
+        """Where the cheapest line to a node crosses an edge."""
+        line = _route_kernels.cheapest_line(self.nodes, self.costs, node) if len(self.halves) else -1
+        return EdgePoint(int(self.halves[line]), float(self.shares[line])) if line >= 0 <= self.halves[line] else None
+
+
+class Way(NamedTuple):
+    """A way over a graph from start to goal; it may cross edges of their triangles before and after its nodes."""
+
+    nodes: Ints
+    tris: Ints = searcher.NO_NODES  # triangles of its legs, where they are known
+    first: EdgePoint | None = None
+    last: EdgePoint | None = None
+
+
 class Reach(NamedTuple):
     """What a search from one goal has reached: the graph with the goal's links, and the search's state."""
 
@@ -68,6 +104,7 @@ class Reach(NamedTuple):
     state: graph_kernels.SearchState
     goal: Array  # (2,)
     place: int  # its triangle
+    links: EndLinks = EndLinks(searcher.NO_NODES, np.empty(0))  # of the goal; none where the graph is a grid
 
 
 class _Linked:
@@ -106,7 +143,7 @@ class _Linked:
         """Steps, each direction counted."""
         return int(np.isfinite(self.costs).sum())
 
-    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
+    def _links(self, end: Array, place: int) -> EndLinks:
         """Nodes that a start or goal is joined to, and what the lines cost."""
         raise NotImplementedError
 
@@ -122,18 +159,20 @@ class _Linked:
 
     def trail(
         self, ends: Array, places: Ints, search: str, watch: list[Ints] | None = None
-    ) -> tuple[Ints | None, int, float]:
-        """Nodes between start and goal (both left out) of the cheapest way, settled nodes, and the cost of the links.
+    ) -> tuple[list[Way], int, float]:
+        """The cheapest way between start and goal, settled nodes, and the cost of the links.
 
-        None without a way. The numbers of the settled nodes of the graph are appended to `watch`.
+        After the cheapest way comes another that may be cheaper when both are refined; there is none at all where there
+        is no way. The numbers of the settled nodes of the graph are appended to `watch`.
         """
         count = len(self.points)
-        nodes, costs = self._links(ends[0], int(places[0]))
-        last, last_costs = self._links(ends[1], int(places[1]))
+        links, last = self._links(ends[0], int(places[0])), self._links(ends[1], int(places[1]))
         direct = self._direct(ends, places)
-        sources, source_costs = np.append(last, np.int32(count + 1)), np.append(last_costs, direct)
+        sources, source_costs = last.nodes, last.costs
+        if direct < np.inf:
+            sources, source_costs = np.append(sources, np.int32(count + 1)), np.append(source_costs, direct)
         goals = self._pool.take_goals()
-        goals[nodes] = costs
+        _route_kernels.lower(goals, links.nodes, links.costs)
         space = self._space(sources, source_costs, goals, ends)
         scale = self._scale if search == "astar" else 0.0
         state, status, _, settled = searcher.run(
@@ -150,42 +189,46 @@ class _Linked:
                 False,
             ),
         )
-        found = None
+        found: list[Way] = []
         if status == graph_kernels.FOUND:
-            found = descend(space, state, nodes, costs, direct)
+            found = self._ways(space, state, ends[0], places, links, last, direct)
         if watch is not None:
             watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, count))).astype(np.int32))
         self._pool.workspaces.give(state)
-        self._pool.give_goals(goals, nodes)
-        if found is None:
-            return None, settled, np.inf
-        return found, settled, _ends_cost(found, nodes, costs, last, last_costs)
+        self._pool.give_goals(goals, links.nodes)
+        return found, settled, _ends_cost(found, links, last)
 
     def reach(self, goal: Array, place: int) -> Reach:
         """One search from a goal to everywhere."""
         count = len(self.points)
-        nodes, costs = self._links(goal, place)
+        links = self._links(goal, place)
         goals = self._pool.take_goals()
-        space = self._space(nodes, costs, goals, np.stack([goal, goal]))
+        space = self._space(links.nodes, links.costs, goals, np.stack([goal, goal]))
         state = searcher.run(
             self._pool.workspaces,
             lambda state: graph_kernels.search(
                 space, state, count, -1, 0.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
             ),
         )[0]
-        self._pool.give_goals(goals, nodes)
+        self._pool.give_goals(goals, links.nodes)
         # No node is joined to a goal; the array of the search is scratch, which the next one overwrites.
         nowhere = np.full(space.goal_costs.size, np.inf)
-        return Reach(space._replace(goal_costs=nowhere), state, goal, place)
+        return Reach(space._replace(goal_costs=nowhere), state, goal, place, links)
 
-    def trail_from(self, reach: Reach, start: Array, place: int) -> tuple[Ints | None, float]:
+    def trail_from(self, reach: Reach, start: Array, place: int) -> tuple[list[Way], float]:
         """The same as `trail` from what a search from the goal has reached."""
-        nodes, costs = self._links(start, place)
-        direct = self._direct(np.stack([start, reach.goal]), np.array([place, reach.place], np.int32))
-        found = descend(reach.space, reach.state, nodes, costs, direct)
-        if found is None:
-            return None, np.inf
-        return found, _ends_cost(found, nodes, costs, reach.space.start_nodes, reach.space.start_costs)
+        links = self._links(start, place)
+        places = np.array([place, reach.place], np.int32)
+        direct = self._direct(np.stack([start, reach.goal]), places)
+        found = self._ways(reach.space, reach.state, start, places, links, reach.links, direct)
+        return found, _ends_cost(found, links, reach.links)
+
+    def _ways(
+        self, space: Any, state: Any, start: Array, places: Ints, links: EndLinks, last: EndLinks, direct: float
+    ) -> list[Way]:
+        """The cheapest way that a search has found, or nothing; routes that are refined have another after it."""
+        nodes = descend(space, state, links.nodes, links.costs, direct)
+        return [] if nodes is None else [Way(nodes)]
 
 
 def descend(space: Any, state: Any, nodes: Ints, costs: Array, direct: float) -> Ints | None:
@@ -193,25 +236,32 @@ def descend(space: Any, state: Any, nodes: Ints, costs: Array, direct: float) ->
 
     No nodes where the straight way costs no more (`direct`, infinite for none); None where there is no way.
     """
-    total = np.where(searcher.was_settled(state, nodes), state.cost[nodes] + costs, np.inf)
+    total = np.where(searcher.was_settled(state, nodes), state.cost[nodes], np.inf) + costs
     best = total.min() if len(total) else np.inf
     if direct <= best:
         return searcher.NO_NODES if np.isfinite(direct) else None
-    first = int(nodes[total == best].min())
+    return _way_down(space, state, int(nodes[total == best].min()))
+
+
+def _way_down(space: Any, state: Any, node: int) -> Ints:
+    """Nodes of the cheapest way from a node to where the search began."""
     capacity = 256
     while True:
         out = np.empty(capacity, np.int32)
-        used = _route_kernels.descend(space, state, first, out)
+        used = _route_kernels.descend(space, state, node, out)
         if used >= 0:
             return out[:used].copy()
         capacity *= 4
 
 
-def _ends_cost(trail: Ints, nodes: Ints, costs: Array, last: Ints, last_costs: Array) -> float:
-    """What the first and the last line of a way cost."""
-    if not len(trail):
+def _ends_cost(found: list[Way], links: EndLinks, last: EndLinks) -> float:
+    """What the first and the last line of the cheapest way cost."""
+    if not found:
+        return np.inf
+    nodes = found[0].nodes
+    if not len(nodes):
         return 0.0
-    return float(costs[nodes == trail[0]].min() + last_costs[last == trail[-1]].min())
+    return links.cost(nodes[0]) + last.cost(nodes[-1])
 
 
 class DualRoutes(_Linked):
@@ -260,18 +310,19 @@ class DualRoutes(_Linked):
     def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the centres of triangles."""
         begin = perf_counter()
-        trail, settled, outer = self.trail(ends, places, search)
-        return self._path(ends, trail, outer, settled, begin)
+        trails, settled, outer = self.trail(ends, places, search)
+        return self._path(ends, trails, outer, settled, begin)
 
     def field_path(self, reach: Reach, start: Array, place: int) -> Path:
         """The same path from what a search from its goal has reached."""
         begin = perf_counter()
-        trail, outer = self.trail_from(reach, start, place)
-        return self._path(np.stack([start, reach.goal]), trail, outer, 0, begin)
+        trails, outer = self.trail_from(reach, start, place)
+        return self._path(np.stack([start, reach.goal]), trails, outer, 0, begin)
 
-    def _path(self, ends: Array, trail: Ints | None, outer: float, settled: int, begin: float) -> Path:
-        if trail is None:
+    def _path(self, ends: Array, trails: list[Way], outer: float, settled: int, begin: float) -> Path:
+        if not trails:
             return Path(Status.UNREACHABLE, expanded=settled)
+        trail = trails[0].nodes
         line = np.empty((2 * len(trail) + 1, 2))
         line[0], line[-1] = ends
         cost = outer + _route_kernels.dual_line(
@@ -290,7 +341,7 @@ class DualRoutes(_Linked):
             timings={"search": perf_counter() - begin},
         )
 
-    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
+    def _links(self, end: Array, place: int) -> EndLinks:
         """The nearest nodes that a straight line without obstacles joins to an end, and what the lines cost."""
         nodes, costs = np.empty((1, _LINKS), np.int32), np.empty((1, _LINKS))
         near, gaps = np.empty(_LOOK, np.int32), np.empty(_LOOK)
@@ -301,7 +352,7 @@ class DualRoutes(_Linked):
         ):  # fmt: skip
             capacity *= 4
         used = (nodes[0] >= 0) & np.isfinite(costs[0])
-        return nodes[0, used], costs[0, used]
+        return EndLinks(nodes[0, used], costs[0, used])
 
 
 def step_costs(weights: Array, tris: Ints, lengths: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -354,7 +405,9 @@ class EdgeRoutes(_Linked):
         shared = any(self.ground.__dict__.get(name) is self.graph for name in ("extra", "coarse"))
         return self.costs.nbytes + (0 if shared else sum(array.nbytes for array in self.graph))
 
-    def _links(self, end: Array, place: int) -> tuple[Ints, Array]:
+    def _links(self, end: Array, place: int) -> EndLinks:
+        if self.refine:
+            return self._links_across(end, place)
         graph = self.graph
         nodes = graph.tri_nodes[graph.tri_firsts[place] : graph.tri_lasts[place]]
         if len(self.closed):
@@ -362,8 +415,31 @@ class EdgeRoutes(_Linked):
         if self.radius > 0:
             lines = (np.stack([end, self.points[node]]) for node in nodes)
             costs = np.array([exact_cost(self.ground, self.weights, line, self.radius) for line in lines])
-            return nodes, costs.reshape(-1)
-        return nodes, self.weights[place] * np.hypot(*(self.points[nodes] - end).T)
+            return EndLinks(nodes, costs.reshape(-1))
+        return EndLinks(nodes, self.weights[place] * np.hypot(*(self.points[nodes] - end).T))
+
+    def _links_across(self, end: Array, place: int) -> EndLinks:
+        """Lines to the nodes of the triangle of a start or goal, and across its edges to those of the triangles beside.
+
+        An end may be much nearer to an edge than the points on that edge are to each other: where its ground is heavy,
+        what they make a way dearer would decide on which side it leaves.
+        """
+        graph = self.graph
+        count = 4 * self._most
+        links = EndLinks(np.empty(count, np.int32), np.empty(count), np.empty(count, np.int32), np.empty(count))
+        used = _route_kernels.link_across(
+            self.ground.mesh, self.weights, graph.tri_firsts, graph.tri_lasts, graph.tri_nodes, self.points, end, place,
+            *links,
+        )  # fmt: skip
+        kept: Any = slice(used)
+        if len(self.closed):
+            kept = np.flatnonzero(~np.isin(links.nodes[:used], self.closed))
+        return EndLinks(links.nodes[kept], links.costs[kept], links.halves[kept], links.shares[kept])
+
+    @cached_property
+    def _most(self) -> int:
+        """The largest number of nodes of one triangle."""
+        return int((self.graph.tri_lasts - self.graph.tri_firsts).max())
 
     def _direct(self, ends: Array, places: Ints) -> float:
         if places[0] != places[1]:
@@ -372,53 +448,93 @@ class EdgeRoutes(_Linked):
             return exact_cost(self.ground, self.weights, ends, self.radius)
         return float(self.weights[places[0]] * np.hypot(*(ends[1] - ends[0])))
 
-    def _tris(self, trail: Ints, places: Ints) -> Ints:
-        """The triangles of the legs of a way."""
-        tris = np.empty(len(trail) + 1, np.int32)
+    def _ways(
+        self, space: Any, state: Any, start: Array, places: Ints, links: EndLinks, last: EndLinks, direct: float
+    ) -> list[Way]:
+        trail = descend(space, state, links.nodes, links.costs, direct)
+        if trail is None:
+            return []
+        found = [self._way(trail, places, links, last)]
+        if not self.refine:
+            return found
+        best = float(state.cost[trail[0]]) + links.cost(trail[0]) if len(trail) else direct
+        count = len(self.points)
+        passed = np.zeros(len(self.weights), np.bool_)
+        passed[found[0].tris] = True
+        left, entered = _route_kernels.sidetrack(
+            space, state, self.graph.tris, self.more.tris, start, links.nodes, links.costs, trail, best, self._scale,
+            _SHARE, _route_kernels.Descents(
+                passed, np.zeros(count, np.bool_), np.empty(count), np.empty(count), np.empty(count, np.int32)
+            ),
+        )  # fmt: skip
+        if entered >= 0:
+            nodes = np.concatenate([trail[:left], _way_down(space, state, entered)])
+            found.append(self._way(nodes, places, links, last))
+        return found
+
+    def _way(self, nodes: Ints, places: Ints, links: EndLinks, last: EndLinks) -> Way:
+        """The way over some nodes, with the triangles of its legs."""
+        if not len(nodes):
+            return Way(nodes, places[:1])
+        ends = links.crossing(nodes[0]), last.crossing(nodes[-1])
+        first, behind = (0 if end is None else 1 for end in ends)
+        tris = np.empty(len(nodes) + 1 + first + behind, np.int32)
         tris[0], tris[-1] = places
-        if len(trail) > 1:
+        for crossing, at in zip(ends, (1, -2), strict=True):
+            if crossing is not None:
+                tris[at] = self.ground.mesh.twins[crossing.half] // 3
+        if len(nodes) > 1:
             none = searcher.NO_NODES, np.empty(0), np.empty(0), np.zeros((2, 2))
-            space = self._space(*none)
-            _route_kernels.step_triangles(space, self.graph.tris, self.more.tris, trail, tris[1:-1])
-        return tris
+            legs = tris[1 + first : len(tris) - 1 - behind]
+            _route_kernels.step_triangles(self._space(*none), self.graph.tris, self.more.tris, nodes, legs)
+        return Way(nodes, tris, *ends)
 
     def path(self, ends: Array, places: Ints, search: str) -> Path:
         """A path over the graph, moved to the optimum of its edge sequence if routes are to be refined."""
         begin = perf_counter()
-        trail, settled, _ = self.trail(ends, places, search)
-        second = None
-        if trail is not None and self.refine and self.other is not None:
+        trails, settled, _ = self.trail(ends, places, search)
+        second: list[Way] = []
+        if trails and self.refine and self.other is not None:
             second, more, _ = self.other.trail(ends, places, search)
             settled += more
-        return self._path(ends, places, trail, second, settled, begin)
+        return self._path(ends, places, trails, second, settled, begin)
 
     def field_path(self, reach: Reach, start: Array, place: int, other: Reach | None) -> Path:
         """The same path from what a search from its goal has reached; `other` is that of the other routes."""
         begin = perf_counter()
-        trail, _ = self.trail_from(reach, start, place)
-        second = None
-        if trail is not None and self.refine and self.other is not None and other is not None:
+        trails, _ = self.trail_from(reach, start, place)
+        second: list[Way] = []
+        if trails and self.refine and self.other is not None and other is not None:
             second, _ = self.other.trail_from(other, start, place)
         places = np.array([place, reach.place], np.int32)
-        return self._path(np.stack([start, reach.goal]), places, trail, second, 0, begin)
+        return self._path(np.stack([start, reach.goal]), places, trails, second, 0, begin)
 
     def _path(
-        self, ends: Array, places: Ints, trail: Ints | None, second: Ints | None, settled: int, begin: float
+        self, ends: Array, places: Ints, trails: list[Way], second: list[Way], settled: int, begin: float
     ) -> Path:
-        if trail is None:
+        if not trails:
             return Path(Status.UNREACHABLE, expanded=settled)
         searched = perf_counter()
-        tris = self._tris(trail, places)
+        trail = trails[0].nodes
         if self.refine:
-            line, cost = self._refine(ends, trail, tris)
-            if self.other is not None and second is not None:
+            line, cost = ends, np.inf
+            passed, room = np.zeros(len(self.weights), np.bool_), _RefineRoom()
+            for way in trails:
+                passed[way.tris] = True
+                candidate = self._refine(ends, way, room)
+                if candidate[1] < cost:
+                    (line, cost), trail = candidate, way.nodes
+            for way in second:
+                if self.other is None or passed[way.tris].all():
+                    continue  # it would be moved to where a route is already
                 # Centres of triangles are no crossings: the two legs beside one lie in its triangle.
-                legs = self.other._tris(second, places)
-                crossing = self.other.graph.hosts[second, 0] >= 0
-                candidate = self.other._refine(ends, second[crossing], legs[np.append(crossing, True)])
+                crossing = self.other.graph.hosts[way.nodes, 0] >= 0
+                legs = way.tris[np.append(crossing, True)]
+                candidate = self.other._refine(ends, Way(way.nodes[crossing], legs), room)
                 if candidate[1] < cost:
                     line, cost = candidate
         else:
+            tris = trails[0].tris
             line = np.concatenate([ends[:1], self.points[trail], ends[1:]])
             cost = float((np.hypot(*np.diff(line, axis=0).T) * self.weights[tris]).sum())
             if self.radius > 0:
@@ -432,31 +548,50 @@ class EdgeRoutes(_Linked):
             timings={"search": searched - begin, "refine": perf_counter() - searched},
         )
 
-    def _refine(self, ends: Array, trail: Ints, tris: Ints) -> tuple[Array, float]:
+    def _refine(self, ends: Array, way: Way, room: _RefineRoom) -> tuple[Array, float]:
         """The corners and the cost of the route after its crossings have been moved."""
         near = _NEAR * self.ground.extent
-        count = len(trail) + 2
+        before, after = way.first is not None, way.last is not None
+        count = len(way.nodes) + before + after + 2
         capacity = 2 * count + 256
         while True:
             chain = _new_chain(capacity)
-            chain.a[:count] = np.concatenate([[-1], self.graph.hosts[trail, 0], [-1]])
-            chain.b[:count] = np.concatenate([[-1], self.graph.hosts[trail, 1], [-1]])
-            chain.share[:count] = np.concatenate([[0.0], self.graph.shares[trail], [0.0]])
-            chain.tri[: count - 1] = tris
-            chain.x[0], chain.y[0] = ends[0]
-            chain.x[count - 1], chain.y[count - 1] = ends[1]
-            newton = _chain_kernels.Newton(*(np.empty(capacity) for _ in range(5)))
-            window = 4 * _refine_kernels.WINDOW + _refine_kernels.FAN
+            inner = slice(1 + before, count - 1 - after)
+            chain.a[inner], chain.b[inner] = self.graph.hosts[way.nodes].T
+            chain.share[inner] = self.graph.shares[way.nodes]
+            for at, crossing in ((1, way.first), (count - 2, way.last)):
+                if crossing is not None:
+                    t, k = divmod(crossing.half, 3)
+                    corners = self.ground.mesh.triangles[t]
+                    chain.a[at], chain.b[at], chain.share[at] = corners[k], corners[(k + 1) % 3], crossing.share
+            for at, end in ((0, ends[0]), (count - 1, ends[1])):
+                chain.a[at] = chain.b[at] = -1
+                chain.x[at], chain.y[at] = end
+            chain.tri[: count - 1] = way.tris
             points, cost = _refine_kernels.refine(
-                self.ground.mesh, self.weights, chain, count, _new_chain(window), _new_chain(window), newton, near
+                self.ground.mesh, self.weights, chain, count, *room.windows, room.newton(capacity), near
             )
             if points >= 0:
                 return np.column_stack([chain.x[:points], chain.y[:points]]), float(cost)
             capacity *= 2
 
 
+class _RefineRoom:
+    """Scratch memory for refining one route after the other."""
+
+    def __init__(self) -> None:
+        size = 4 * _refine_kernels.WINDOW + _refine_kernels.FAN
+        self.windows = _new_chain(size), _new_chain(size)
+        self._newton = np.empty((5, 0))
+
+    def newton(self, capacity: int) -> _chain_kernels.Newton:
+        """Scratch of the optimiser for so many points."""
+        if self._newton.shape[1] < capacity:
+            self._newton = np.empty((5, capacity))
+        return _chain_kernels.Newton(*self._newton)
+
+
 def _new_chain(capacity: int) -> _chain_kernels.Chain:
-    ints = [np.zeros(capacity, np.int32) for _ in range(3)]
-    floats = [np.zeros(capacity) for _ in range(3)]
-    fresh = np.ones(capacity, np.bool_)
-    return _chain_kernels.Chain(ints[0], ints[1], floats[0], ints[2], floats[1], floats[2], fresh)
+    a, b, tri = np.zeros((3, capacity), np.int32)
+    share, x, y = np.zeros((3, capacity))
+    return _chain_kernels.Chain(a, b, share, tri, x, y, np.ones(capacity, np.bool_))

@@ -36,7 +36,7 @@ LIMIT = 256 * 2**20
 CUTS = 16 * 2**20
 """Bytes that it keeps of what painted polygons have cut."""
 _MOST_DEPTH = 8  # terrains painted one over the other, of which the last keeps the first
-_CANDIDATES = 20_000  # triangles up to which a second route is refined too
+_CANDIDATES = 20_000  # triangles up to which a route over the dual extra graph is refined too
 
 Array = NDArray[np.float64]
 Bounds = tuple[float, float, float, float]
@@ -525,7 +525,7 @@ class Terrain(FromSources, Savable):
         if graph == "dual-extra":
             extra = ground.extra_with(pinches) if passes and len(pinches) else ground.extra
             return EdgeRoutes(ground, weights, extra, *options)
-        # A second candidate pays where triangles are large; where they are small there is not much to choose.
+        # A candidate of another graph pays where triangles are large; where they are small there is not much to choose.
         other = self._routes("dual-extra", *options) if len(weights) <= _CANDIDATES else None
         closed = np.empty(0, np.int32) if passes else pinches
         if self._edit is not None:
