@@ -293,7 +293,7 @@ def _read(file: File, handle: IO[bytes], mapped: NDArray[np.uint8], kind: str | 
 
 def _prepare(name: str, array: NDArray[Any]) -> tuple[bytes, NDArray[Any]]:
     """The .npy header of an array, and the array in C order and little-endian."""
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError(
             f"{_check.shown(name)} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'"
         )

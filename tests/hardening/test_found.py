@@ -7,6 +7,7 @@ import pytest
 
 from tests.hardening import things
 from wayfold import FloorPlan, Graph, Hierarchy, SparseGrid, Terrain, World
+from wayfold._archive import write_archive
 from wayfold.errors import ParameterError
 
 pytestmark = pytest.mark.kernels
@@ -35,9 +36,16 @@ def test_room_for_more_regions_than_there_can_be_is_refused():
 
 
 def test_cells_are_not_smaller_than_a_billionth_of_a_metre():
-    for make in (Terrain.from_raster, FloorPlan.from_cells):
+    for make, cells in ((Terrain.from_raster, np.ones((4, 4))), (FloorPlan.from_cells, np.ones((4, 4), bool))):
         with pytest.raises(ParameterError, match="cell must be at least 1e-09"):
-            make(np.ones((4, 4)), cell=5e-324)
+            make(cells, cell=5e-324)
+    with pytest.raises(ParameterError, match="cell must be at least 1e-09"):
+        things.terrain().path((1, 8), (9, 8), graph="grid", cell=5e-324)
+
+
+def test_arrays_of_an_archive_have_names(tmp_path):
+    with pytest.raises(ParameterError, match="1 cannot name an array"):
+        write_archive(tmp_path / "a.wf", "graph", {1: np.zeros(1)})
 
 
 def test_a_partition_of_another_graph_is_refused():

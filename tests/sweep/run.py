@@ -24,7 +24,7 @@ from tests.sweep.subjects import subjects
 
 CALLBACKS, CALLABLE = ("progress", "search", "price"), ("class", "function")  # what they raise is their own affair
 SECONDS = 20.0  # for one call
-NAN_IS_NONE = ("project",)  # methods that answer NaN where there is nothing
+NAN_IS_NONE = ("NavMesh.project", "NavMesh[built].project", "TriangleIndex.nearest")  # NaN where there is nothing
 MEMORY = 6 << 30  # bytes of address space; Numba and its libraries map more than one GiB
 
 
@@ -77,7 +77,7 @@ def call(subject, replaced):
         refused = True
         problem = judge.complaint(error)
     else:
-        problem = judge.nonsense(answer) if subject.method not in NAN_IS_NONE else ""
+        problem = judge.nonsense(answer) if subject.label not in NAN_IS_NONE else ""
     if subject.changes and not refused:
         subject.forget()
     elif subject.changed(judge.same):

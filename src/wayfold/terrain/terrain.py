@@ -337,7 +337,7 @@ class Terrain(FromSources, Savable):
         """What a prepared graph is made for."""
         if graph != "grid":
             return (radius,)
-        side = self._ground.extent / 100 if cell is None else _check.number(cell, "cell", low=0, open_low=True)
+        side = self._ground.extent / 100 if cell is None else _check.number(cell, "cell", low=_check.SMALLEST)
         return side, nodes, steps, radius
 
     def _finished(self, found: Path, ends: Array, places: NDArray[np.int32], radius: float) -> Path:
