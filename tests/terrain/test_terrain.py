@@ -228,7 +228,7 @@ def test_bad_regions_are_named(regions, options, error, words):
         ((1, 1), {"search": "bushwhack"}, ParameterError, "for Steiner graphs"),
         ((1, 1), {"radius": -1}, ParameterError, "radius must be at least 0"),
         ((1, 1), {"graph": "steiner", "epsilon": 0}, ParameterError, "epsilon must be above 0"),
-        ((1, 1), {"graph": "grid", "cell": 0}, ParameterError, "cell must be above 0"),
+        ((1, 1), {"graph": "grid", "cell": 0}, ParameterError, "cell must be at least 1e-09"),
         ((1, 1), {"graph": "grid", "cell": 1e-9}, ParameterError, "take larger ones"),
         ((1, 1), {"weights": {"moss": 1}}, ParameterError, "no region is called 'moss'"),
         ((1, 1), {"weights": {"grass": np.nan}}, ParameterError, "must be above 0"),
