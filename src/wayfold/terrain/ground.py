@@ -7,8 +7,10 @@ origin of its `Frame`; `Terrain` takes and gives them as the user knows them.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from functools import cached_property
 from threading import Lock
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -235,8 +237,9 @@ class Ground(Portable):
     @cached_property
     def coarse(self) -> EdgeGraph:
         """Vertices and points on edges, more on long edges (the paper's future work, section 8.1)."""
-        counts = points_on(self._edge_lengths, self.spacing)
-        return self.graph(counts, corners=np.arange(len(self.mesh.vertices), dtype=np.int32), centres=False)
+        counts, places = self._coarse_points
+        corners = np.arange(len(self.mesh.vertices), dtype=np.int32)
+        return self.graph(counts, corners=corners, centres=False, places=places)
 
     @cached_property
     def spacing(self) -> float:
@@ -247,20 +250,63 @@ class Ground(Portable):
     @cached_property
     def coarse_first(self) -> NDArray[np.int64]:
         """The first node on each edge of the coarse graph, (e + 1,)."""
+        return len(self.mesh.vertices) + np.concatenate([[0], np.cumsum(self._coarse_points[0])])
+
+    @cached_property
+    def _coarse_points(self) -> tuple[NDArray[np.int64], dict[int, Array]]:
+        """How many points the coarse graph has on each edge, and where on it those of some lie.
+
+        They are spread evenly, but for the long sides of triangles with all corners on one line: those have theirs
+        where the two short sides have them, and at the corner between. A way over such a triangle would else go along
+        it, to the next point of the other side, and a few of them could make the better way around something dearer.
+        """
         counts = points_on(self._edge_lengths, self.spacing)
-        return len(self.mesh.vertices) + np.concatenate([[0], np.cumsum(counts)])
+        places: dict[int, Array] = {}
+        vertices, edge_of = self.mesh.vertices, self.edge_of.reshape(-1, 3)
+        sides = self._edge_lengths[edge_of]
+        a, b, c = (vertices[self.mesh.triangles[:, k]] for k in range(3))
+        doubled = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])
+        longest = sides.max(axis=1)
+        flat = np.flatnonzero((doubled <= self.slack * longest) & (longest > 0.0))
+        # The shortest first: the long side of one may be a short one of another.
+        for t in flat[np.argsort(longest[flat])].tolist():
+            k = int(np.argmax(sides[t]))
+            edge = int(edge_of[t, k])
+            first, last = vertices[self.edge_ends[edge]]
+            points = [vertices[self.mesh.triangles[t, (k + 2) % 3]][None]]
+            for other in (int(edge_of[t, (k + 1) % 3]), int(edge_of[t, (k + 2) % 3])):
+                share = places[other] if other in places else np.arange(1, counts[other] + 1) / (counts[other] + 1)
+                begin, end = vertices[self.edge_ends[other]]
+                points.append(begin + share[:, None] * (end - begin))
+            along = last - first
+            share = np.sort((np.concatenate(points) - first) @ along / (along @ along))
+            places[edge] = share
+            counts[edge] = len(share)
+        return counts, places
 
     @property
     def _edge_lengths(self) -> Array:
         ends = self.mesh.vertices[self.edge_ends]
         return np.asarray(np.hypot(*(ends[:, 1] - ends[:, 0]).T))
 
-    def graph(self, counts: NDArray[np.int64], *, corners: Ints, centres: bool) -> EdgeGraph:
-        """The graph of some vertices, so many points on each edge, and the centres of the triangles if wanted."""
+    def graph(
+        self,
+        counts: NDArray[np.int64],
+        *,
+        corners: Ints,
+        centres: bool,
+        places: Mapping[int, Array] = MappingProxyType({}),
+    ) -> EdgeGraph:
+        """The graph of some vertices, so many points on each edge, and the centres of the triangles if wanted.
+
+        Points are spread evenly along the edges, but where `places` has the shares of an edge.
+        """
         mesh = self.mesh
         edge_first = np.concatenate([[0], np.cumsum(counts)])
         edge = np.repeat(np.arange(len(counts)), counts)
         share = (np.arange(edge_first[-1]) - edge_first[edge] + 1) / (counts[edge] + 1)
+        for number, some in places.items():
+            share[edge_first[number] : edge_first[number + 1]] = some
         ends = self.edge_ends[edge]
         on_edges = mesh.vertices[ends[:, 0]] * (1 - share)[:, None] + mesh.vertices[ends[:, 1]] * share[:, None]
         first = len(corners)
