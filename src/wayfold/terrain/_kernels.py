@@ -219,43 +219,46 @@ def extreme(first, last, weight, count, middle, highest):
 
 
 @helper
+def _mean(scratch, count, highest, narrow, with_wide):
+    """The mean of `envelope`; -1 where it takes the wide intervals and they are not asked for."""
+    cuts = scratch.cuts
+    cuts[0], cuts[1] = 0.0, 1.0
+    many = 2
+    for i in range(count):
+        cuts[many], cuts[many + 1] = scratch.first[i], scratch.last[i]
+        many += 2
+        if with_wide:
+            cuts[many], cuts[many + 1] = scratch.wide[i, 0], scratch.wide[i, 1]
+            many += 2
+    sort(cuts, many)
+    total = 0.0
+    for i in range(many - 1):
+        share = cuts[i + 1] - cuts[i]
+        if share <= 0.0:
+            continue
+        middle = 0.5 * (cuts[i] + cuts[i + 1])
+        best = extreme(scratch.first, scratch.last, scratch.weight, count, middle, highest)
+        if not 0.0 <= best < np.inf:
+            if not with_wide:
+                return -1.0
+            best = extreme(scratch.wide[:, 0], scratch.wide[:, 1], scratch.weight, count, middle, highest)
+        if best < 0.0:
+            if share < narrow:
+                continue
+            best = np.inf
+        total += share * best
+    return total
+
+
+@helper
 def envelope(scratch, count, highest, narrow):
     """Mean over the segment of the lowest (or highest) weight of the intervals that cover a place.
 
     Where none does, or an obstacle, the wide ones count. Infinite where none of those does either, unless that is a gap
     of less than `narrow`: the rounding of a shared edge.
     """
-    cuts = scratch.cuts
-    for with_wide in range(2):
-        many = 2
-        cuts[0], cuts[1] = 0.0, 1.0
-        for i in range(count):
-            cuts[many], cuts[many + 1] = scratch.first[i], scratch.last[i]
-            many += 2
-            if with_wide == 1:
-                cuts[many], cuts[many + 1] = scratch.wide[i, 0], scratch.wide[i, 1]
-                many += 2
-        sort(cuts, many)
-        total = 0.0
-        for i in range(many - 1):
-            share = cuts[i + 1] - cuts[i]
-            if share <= 0.0:
-                continue
-            middle = 0.5 * (cuts[i] + cuts[i + 1])
-            best = extreme(scratch.first, scratch.last, scratch.weight, count, middle, highest)
-            if not 0.0 <= best < np.inf:
-                if with_wide == 0:
-                    total = -1.0
-                    break
-                best = extreme(scratch.wide[:, 0], scratch.wide[:, 1], scratch.weight, count, middle, highest)
-            if best < 0.0:
-                if share < narrow:
-                    continue
-                best = np.inf
-            total += share * best
-        if total >= 0.0:
-            return total
-    return np.inf  # not reached: the second turn ends with a total
+    total = _mean(scratch, count, highest, narrow, False)
+    return total if total >= 0.0 else _mean(scratch, count, highest, narrow, True)
 
 
 @helper
