@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import inline, kernel
+from wayfold.navmesh._plane_kernels import following, preceding
 
 FULL = -2  # a scratch array is too small: the caller enlarges it and asks again
 
@@ -376,16 +377,6 @@ def _beside(x, y, dx, dy, slack, vertex_x, vertex_y):
 
 
 @inline
-def _following(plane, piece, edge):
-    return edge + 1 if edge + 1 < plane.offsets[piece + 1] else plane.offsets[piece]
-
-
-@inline
-def _preceding(plane, piece, edge):
-    return edge - 1 if edge > plane.offsets[piece] else plane.offsets[piece + 1] - 1
-
-
-@inline
 def _note(tried, count, piece):
     """Put a piece on the list of those to walk through, once; returns the list's new length, -1 when it is full."""
     for k in range(count):
@@ -407,21 +398,21 @@ def _pass(plane, piece, corner, x, y, dx, dy, slack, tried, count):
     for direction in range(2):
         here, at = piece, corner
         while True:
-            before, after = plane.corners[_preceding(plane, here, at)], plane.corners[_following(plane, here, at)]
+            before, after = plane.corners[preceding(plane, here, at)], plane.corners[following(plane, here, at)]
             right = _beside(x, y, dx, dy, slack, plane.vertices[after, 0], plane.vertices[after, 1])
             left = _beside(x, y, dx, dy, slack, plane.vertices[before, 0], plane.vertices[before, 1])
             if right <= 0 and left >= 0:
                 count = _note(tried, count, here)
                 if count < 0:
                     return count, wall
-            edge = _preceding(plane, here, at) if direction == 0 else at
+            edge = preceding(plane, here, at) if direction == 0 else at
             ahead = plane.ahead[edge]
             if ahead < 0:
                 wall = edge
                 break
             if ahead == piece:
                 return count, wall
-            at = plane.twins[edge] if direction == 0 else _following(plane, ahead, plane.twins[edge])
+            at = plane.twins[edge] if direction == 0 else following(plane, ahead, plane.twins[edge])
             here = ahead
     return count, wall
 
@@ -443,7 +434,7 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
     # Where the start is on a border, it may begin in any piece around.
     count, at = 0, -1
     for edge in range(plane.offsets[piece], plane.offsets[piece + 1]):
-        a, b = plane.corners[edge], plane.corners[_following(plane, piece, edge)]
+        a, b = plane.corners[edge], plane.corners[following(plane, piece, edge)]
         ax, ay = plane.vertices[a, 0] - x, plane.vertices[a, 1] - y
         if ax * ax + ay * ay <= near * near:
             at = edge
@@ -483,7 +474,7 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
                         corner, farthest = edge, part
                 before = now
             if through >= 0:
-                a, b = plane.corners[through], plane.corners[_following(plane, here, through)]
+                a, b = plane.corners[through], plane.corners[following(plane, here, through)]
                 ax, ay = plane.vertices[a, 0], plane.vertices[a, 1]
                 ux, uy = plane.vertices[b, 0] - ax, plane.vertices[b, 1] - ay
                 farthest = (ux * (y - ay) - uy * (x - ax)) / (dx * uy - dy * ux)
@@ -523,14 +514,14 @@ def _same_fan(plane, one, two, x, y, near):
             for direction in range(2):
                 here, at = one, edge
                 while True:
-                    side_edge = _preceding(plane, here, at) if direction == 0 else at
+                    side_edge = preceding(plane, here, at) if direction == 0 else at
                     ahead = plane.ahead[side_edge]
                     if ahead < 0 or ahead == one:
                         break
                     if ahead == two:
                         return True
                     twin = plane.twins[side_edge]
-                    at = twin if direction == 0 else _following(plane, ahead, twin)
+                    at = twin if direction == 0 else following(plane, ahead, twin)
                     here = ahead
             return False
     return True  # inside, or on an edge that both share

@@ -21,7 +21,7 @@ import numpy as np
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._predicates_kernels import orientation
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
-from wayfold.navmesh._plane_kernels import may_turn
+from wayfold.navmesh._plane_kernels import following, may_turn
 from wayfold.navmesh._sight_kernels import (
     FINAL,
     LEFT_BEHIND,
@@ -174,23 +174,16 @@ def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, 
     )  # fmt: skip
 
 
-@inline
-def _following(plane, polygon, edge):
-    return edge + 1 if edge + 1 < plane.offsets[polygon + 1] else plane.offsets[polygon]
-
-
 @helper
 def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, total):
     """Search node for an edge of a piece that a root in it sees from end to end."""
     beyond = np.int64(plane.ahead[edge])
     if beyond < 0:
         return used
-    a, b = np.int64(plane.corners[edge]), np.int64(plane.corners[_following(plane, polygon, edge)])
+    a, b = np.int64(plane.corners[edge]), np.int64(plane.corners[following(plane, polygon, edge)])
     twin = np.int64(plane.twins[edge])
     if a == root:
-        return _around(
-            plane, pool, used, goals, roots, parent, edge, root, x, y, total, _following(plane, beyond, twin)
-        )
+        return _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, following(plane, beyond, twin))
     if b == root:
         return _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, twin)
     ax, ay, bx, by = plane.vertices[a, 0], plane.vertices[a, 1], plane.vertices[b, 0], plane.vertices[b, 1]
@@ -201,7 +194,7 @@ def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x,
     # On its line: between the ends of the edge the piece beyond holds the root too, and is looked at on its own.
     ux, uy = bx - ax, by - ay
     if (x - ax) * ux + (y - ay) * uy < 0.0:
-        corner = _following(plane, beyond, twin)
+        corner = following(plane, beyond, twin)
         return _along(plane, pool, used, goals, roots, clock, parent, edge, root, a, x, y, total, corner)
     if (x - bx) * ux + (y - by) * uy > 0.0:
         return _along(plane, pool, used, goals, roots, clock, parent, edge, root, b, x, y, total, twin)
@@ -314,7 +307,7 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
         if beyond >= 0:
             # An edge along the rim of the view is seen too, edge-on: the path may turn at its near end.
             if right_a == 0 and right_b == 0:
-                corner = _following(plane, beyond, np.int64(plane.twins[edge]))
+                corner = following(plane, beyond, np.int64(plane.twins[edge]))
                 used = _along(plane, pool, used, goals, roots, clock, node, edge, root, a, x, y, total, corner)
             elif left_a == 0 and left_b == 0:
                 corner = np.int64(plane.twins[edge])

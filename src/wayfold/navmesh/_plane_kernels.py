@@ -106,10 +106,15 @@ def _turn(vertices, a, b, c):
 
 
 @inline
-def _beside(plane, piece, corner):
-    """The edges of a piece before and after an edge."""
-    first, last = plane.offsets[piece], plane.offsets[piece + 1]
-    return corner - 1 if corner > first else last - 1, corner + 1 if corner + 1 < last else first
+def following(plane, piece, edge):
+    """The edge of a piece after an edge."""
+    return edge + 1 if edge + 1 < plane.offsets[piece + 1] else plane.offsets[piece]
+
+
+@inline
+def preceding(plane, piece, edge):
+    """The edge of a piece before an edge."""
+    return edge - 1 if edge > plane.offsets[piece] else plane.offsets[piece + 1] - 1
 
 
 @helper
@@ -122,22 +127,22 @@ def may_turn(plane, piece, corner):
     vertex = np.int64(plane.corners[corner])
     if plane.turns[vertex] < 2:
         return plane.turns[vertex] == 1
-    before, after = _beside(plane, piece, corner)
+    before, after = preceding(plane, piece, corner), following(plane, piece, corner)
     low, high = np.int64(plane.corners[after]), np.int64(plane.corners[before])
     angle = _width(plane.vertices, vertex, low, high)
     here, at = piece, corner
     while plane.ahead[at] >= 0:  # clockwise, until the rim
         here, twin = np.int64(plane.ahead[at]), np.int64(plane.twins[at])
-        at = _beside(plane, here, twin)[1]
+        at = following(plane, here, twin)
         if here == piece:
             return False  # all around
-        low = np.int64(plane.corners[_beside(plane, here, at)[1]])
+        low = np.int64(plane.corners[following(plane, here, at)])
         angle += _width(plane.vertices, vertex, low, np.int64(plane.corners[twin]))
     here, at = piece, before
     while plane.ahead[at] >= 0:  # counter-clockwise
         here, at = np.int64(plane.ahead[at]), np.int64(plane.twins[at])
-        start = np.int64(plane.corners[_beside(plane, here, at)[1]])
-        at = _beside(plane, here, at)[0]
+        start = np.int64(plane.corners[following(plane, here, at)])
+        at = preceding(plane, here, at)
         high = np.int64(plane.corners[at])
         angle += _width(plane.vertices, vertex, start, high)
     if abs(angle - np.pi) > _CLEAR:
