@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
+from tests.draws import seeds
 from tests.world.judging import level_of, scaled, violations
-from tests.world.levels import CART, EVERYBODY, PERSON, courtyard, pairs
+from tests.world.levels import CART, EVERYBODY, PERSON, courtyard, flat, pairs
 from wayfold import Box, Mesh, World
 from wayfold.errors import GeometryError, OffMapError
 from wayfold.formats import load_bsp
@@ -152,3 +153,22 @@ def test_paths_between_the_spawns_and_items_of_a_level_are_legal(data, name, age
 def test_paths_in_a_large_city_are_legal(data, agent):
     world = World.sample("city", size=(240.0, 240.0), seed=1, cache=False)
     assert judged(world, agent, 20) == []
+
+
+@seeds(6)
+def test_nobody_is_inside_a_block_that_others_run_through(seed):
+    rng = np.random.default_rng(seed)
+    agent = EVERYBODY[rng.choice(["bird", "spider"])]
+    world = World.from_mesh(flat(), cache=False)
+    planner = world.planner(agent)
+    low = np.column_stack([rng.uniform(4, 9, 6), rng.uniform(4, 7, 6), rng.uniform(-0.5, 2, 6)])
+    boxes = np.stack([low, low + rng.uniform(1.2, 5, (6, 3))])
+    for low, high in boxes.transpose(1, 0, 2):
+        world.block(Box(low, high))
+    centre = planner.map.points[planner.map.usable(agent.motions)]
+    assert len(centre)
+    assert not ((centre[:, None] > boxes[0]) & (centre[:, None] < boxes[1])).all(axis=2).any()
+    for low, high in boxes.transpose(1, 0, 2):
+        for inside in rng.uniform(low, high, (25, 3)):
+            with pytest.raises(OffMapError):
+                planner.path(inside, (1.0, 1.0, 0.0))

@@ -145,6 +145,32 @@ def any_hit(tree, stack, p, q):
 
 
 @kernel
+def below_any(tree, stack, p, depths):
+    """Whether a triangle straight above `p` is at most its depth away; `depths` (t,) float64, metres."""
+    up = 0.0, 0.0, 1.0
+    frame = ray_frame(up, 1.0)
+    inverse = _inverse(up, 1.0)
+    stack.nodes[0] = 0
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack.nodes[depth]
+        if _enter(tree, node, p, inverse, 0.0, math.inf) == math.inf:
+            continue
+        first, count = tree.links[node, 0], tree.links[node, 1]
+        if count == 0:
+            stack.nodes[depth] = first
+            stack.nodes[depth + 1] = first + 1
+            depth += 2
+        for place in range(first, first + count):
+            own = depths[tree.triangles[place]]
+            a, b, c = _corner(tree, place, 0), _corner(tree, place, 1), _corner(tree, place, 2)
+            if own > 0.0 and ray_triangle(p, frame, a, b, c) <= own:
+                return True
+    return False
+
+
+@kernel
 def capsule_clear(tree, stack, p, q, radius):
     """Whether every triangle is further than `radius` from the segment from `p` to `q`."""
     direction = subtract(q, p)

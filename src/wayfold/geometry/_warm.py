@@ -26,6 +26,7 @@ def warm() -> None:
     above, middle, down = (0.2, 0.2, 1.0), (0.2, 0.2, 0.0), (0.0, 0.0, -1.0)
     _bvh_kernels.ray_nearest(index.tree, stack, above, down, np.inf)
     _bvh_kernels.any_hit(index.tree, stack, above, middle)
+    _bvh_kernels.below_any(index.tree, stack, above, np.zeros(len(index.mesh)))
     _bvh_kernels.capsule_clear(index.tree, stack, above, middle, 0.1)
     _bvh_kernels.nearest_triangle(index.tree, stack, above, np.inf)
     _bvh_kernels.collect_hits(index.tree, stack, above, down, np.inf, np.empty(0), np.empty(0, np.int32))

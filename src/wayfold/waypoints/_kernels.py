@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, inline, kernel
-from wayfold.geometry._bvh_kernels import capsule_clear, nearest_triangle, ray_nearest
+from wayfold.geometry._bvh_kernels import below_any, capsule_clear, nearest_triangle, ray_nearest
 from wayfold.geometry._kernels import along, dot, subtract
 from wayfold.graph._kernels import find_root
 
@@ -31,7 +31,7 @@ class World(NamedTuple):
     steep: tuple  # geometry Boxes of the triangles that are neither floors nor ceilings
     normals: np.ndarray  # (m, 3) float64, unit normals
     blocks: tuple  # geometry Boxes of solids that nobody stands on or clings to, turned outwards
-    block_normals: np.ndarray  # (b, 3) float64, their unit normals
+    block_depths: np.ndarray  # (b,) float64, metres from a triangle on the top of its block to the bottom; 0 for others
     closed: tuple  # geometry Boxes of surfaces that nobody may touch, such as water
     stack: tuple  # geometry Stack, one for each thread
 
@@ -62,9 +62,11 @@ def free(world, p, q, radius):
 
 @inline
 def in_block(world, p):
-    """Whether `p` is inside a block: straight above it is the inner side of one."""
-    _, triangle = ray_nearest(world.blocks, world.stack, p, (0.0, 0.0, 1.0), math.inf)
-    return triangle >= 0 and world.block_normals[triangle, 2] > 0.0
+    """Whether `p` is inside a block: its top is straight above, no further away than its bottom is from that.
+
+    Every block is asked for itself. What is nearest above a place inside one may be the bottom of another.
+    """
+    return below_any(world.blocks, world.stack, p, world.block_depths)
 
 
 @inline

@@ -130,10 +130,9 @@ class _Resampling:
             if self._cell(region)[axis] + 1 < self.cut.shape[axis] and region + self.strides[axis] in regions
         ]
         found = self._places(blocks, regions, known)
-        # Middle and radius of every ball, and the box around its block.
-        boxes = [np.tile(np.concatenate([block.low, block.high]), (len(block.narrow.radii), 1)) for block in found]
-        balls = [np.column_stack([*block.narrow, box]) for block, box in zip(found, boxes, strict=True)]
-        self.balls = np.concatenate([np.empty((0, 10)), *balls])
+        # Middle and radius of every ball, and the cells that its block reaches.
+        self.balls = np.concatenate([np.empty((0, 10)), *(self._with_cells(block, *block.narrow) for block in found)])
+        self.beside = np.concatenate([np.empty((0, 10)), *(self._with_cells(block, block.beside) for block in found)])
         touched = {*faces, *((int(region), -1) for region in regions)}
         dead = [self.extra[key] for key in touched if key in self.extra]
         gone_nodes = np.unique(np.concatenate([np.empty(0, np.int32), *dead]))
@@ -142,9 +141,9 @@ class _Resampling:
         self.fresh: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
         self.count = 0
         for key in faces:
-            self._place_face(key, found)
+            self._place_face(key)
         for region in regions:
-            self._place_region(int(region), found)
+            self._place_region(int(region))
         gone, pairs, kinds = [np.empty((0, 2), np.int32)], [np.empty((0, 2), np.int32)], [np.empty(0, np.uint8)]
         for region in regions:
             lost, joined, types = self._edges(int(region))
@@ -187,6 +186,21 @@ class _Resampling:
         shape = self.cut.shape
         x, y, z = (np.arange(a, b) for a, b in zip(*self._cells(low, high), strict=True))
         return np.asarray(((x[:, None, None] * shape[1] + y[:, None]) * shape[2] + z).ravel())
+
+    def _with_cells(self, block: Around, *places: Points) -> Points:
+        """Rows of four numbers, with the first cell that their block reaches and the end of those."""
+        rows = np.column_stack(places)
+        return np.column_stack([rows, np.tile(np.concatenate(self._cells(block.low, block.high)), (len(rows), 1))])
+
+    def _reaching(self, rows: Points, *regions: int) -> Points:
+        """The rows of `_with_cells` whose blocks reach into all of some regions.
+
+        A block places nothing elsewhere: when it goes, nothing elsewhere is looked at.
+        """
+        cells = np.array([self._cell(region) for region in regions])
+        first, last = cells.min(axis=0), cells.max(axis=0)
+        within = (rows[:, 4:7] <= first) & (last < rows[:, 7:])
+        return np.asarray(rows[within.all(axis=1)])
 
     def _cell(self, region: int) -> tuple[int, int, int]:
         rest, z = divmod(int(region), self.cut.shape[2])
@@ -323,24 +337,21 @@ class _Resampling:
             self.count += len(points)
             self.fresh[key] = points.copy(), numbers.astype(np.int32)
 
-    def _place_face(self, key: tuple[int, int], places: list[Around]) -> None:
+    def _place_face(self, key: tuple[int, int]) -> None:
         region, axis = key
+        other = region + self.strides[axis]
         low, high = self._bounds(region)
         flat = tuple(high[d] if d == axis else low[d] for d in range(3))
         level, reach = high[axis], self.around.body.near
         planes = [np.array([level]) if d == axis else self.planes[d][1:-1] for d in range(3)]
-        crossing = (self.balls[:, 4 + axis] <= level) & (level <= self.balls[:, 7 + axis])
-        parts = [on_planes(self.around, self._narrow(self.balls[crossing], flat, high, 1.3), axis, planes, 1)[0]]
-        for block in places:
-            if block.low[axis] <= level <= block.high[axis]:
-                tried = block.beside[np.abs(block.beside[:, axis] - level) <= reach]
-                tried[:, axis] = level
-                parts.append(tried)
-        both = np.concatenate(parts)
+        narrow = self._narrow(self._reaching(self.balls, region, other), flat, high, 1.3)
+        beside = self._reaching(self.beside, region, other)[:, :4]
+        beside = beside[np.abs(beside[:, axis] - level) <= reach]
+        beside[:, axis] = level
+        both = np.concatenate([on_planes(self.around, narrow, axis, planes, 1)[0], beside])
         both = np.ascontiguousarray(both[((both[:, :3] >= flat) & (both[:, :3] <= high)).all(axis=1)])
         if not len(both):
             return
-        other = region + self.strides[axis]
         of = self.waypoints.layout.of
         nodes = self._kept(region)
         nodes = nodes[(of[nodes, 0] == region) & (of[nodes, 1] == other)]
@@ -379,11 +390,11 @@ class _Resampling:
         _place_kernels.kinds_of(self.world, self.around.body, points[new], kinds[new])
         return nodes[:count], points, kinds, count
 
-    def _place_region(self, region: int, places: list[Around]) -> None:
+    def _place_region(self, region: int) -> None:
         low, high = self._bounds(region)
-        beside = np.concatenate([np.empty((0, 4)), *(block.beside for block in places)])
+        beside = self._reaching(self.beside, region)[:, :4]
         beside = np.ascontiguousarray(beside[((beside[:, :3] > low) & (beside[:, :3] < high)).all(axis=1)])
-        narrow = self._narrow(self.balls, low, high, 0.0)
+        narrow = self._narrow(self._reaching(self.balls, region), low, high, 0.0)
         tight = np.column_stack([narrow.centres, narrow.radii])
         if not len(beside) and not len(tight):
             return

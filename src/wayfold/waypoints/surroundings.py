@@ -83,6 +83,7 @@ class Surroundings:
         self.closed = self._nowhere if closed is None else TriangleIndex(self.moved(closed))
         self.blocks = self._nowhere
         self.block_mesh: Mesh | None = None
+        self.block_depths = np.zeros(1)
 
     def moved(self, mesh: Mesh) -> Mesh:
         """A mesh in local coordinates."""
@@ -91,9 +92,11 @@ class Surroundings:
     def with_blocks(self, blocks: Sequence[Mesh]) -> Surroundings:
         """The same with solids in it that nobody stands on or clings to.
 
-        They are in local coordinates, and their triangles are turned outwards.
+        They are upright prisms in local coordinates, and their triangles are turned outwards.
         """
         other = copy.copy(self)
+        depths = [np.where(block.normals[:, 2] > 0.0, np.ptp(block.bounds[:, 2]), 0.0) for block in blocks]
+        other.block_depths = np.concatenate(depths) if blocks else np.zeros(1)
         other.block_mesh = Mesh.concatenate(list(blocks)) if blocks else None
         other.blocks = TriangleIndex(other.block_mesh) if other.block_mesh is not None else self._nowhere
         return other
@@ -105,7 +108,7 @@ class Surroundings:
             self.steep.tree,
             self.local_mesh.normals,
             self.blocks.tree,
-            self.blocks.mesh.normals,
+            self.block_depths,
             self.closed.tree,
             new_stack(),
         )
