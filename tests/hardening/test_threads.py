@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -275,8 +276,14 @@ def by_pickle(thing):
     return pickle.loads(pickle.dumps(thing))
 
 
+def by_file(thing):
+    with tempfile.TemporaryDirectory() as folder:
+        thing.save(f"{folder}/it.wayfold")
+        return type(thing).load(f"{folder}/it.wayfold")
+
+
 def check_copies(make, told, edits, *, refused=()):
-    """Pickles and deep copies beside queries and edits are the object between two edits, and can be edited in turn.
+    """Pickles, deep copies and files beside edits are the object between two edits, and can be edited in turn.
 
     `told` says everything about an object that an edit changes.
     """
@@ -296,12 +303,15 @@ def check_copies(make, told, edits, *, refused=()):
         with suppress(WayfoldError):  # an edit may come between two questions
             told(thing)
 
-    queries = [lambda: told(by_pickle(thing)), lambda: told(copy.deepcopy(thing)), ask]
+    ways = [by_pickle, copy.deepcopy]
+    if hasattr(thing, "save") and not isinstance(thing, SubregionGraph):  # which are saved without their waypoints
+        ways.append(by_file)
+    queries = [*(lambda way=way: told(way(thing)) for way in ways), ask]
     got = beside(queries, list(edits(thing)), refused=refused, seconds=SECONDS / 2) - {None}
     assert got
     assert got <= expected
-    assert edited(by_pickle) in expected
-    assert edited(copy.deepcopy) in expected
+    for way in ways:
+        assert edited(way) in expected
     with pytest.raises(ZeroDivisionError):  # a copy that fails holds nobody off
         pickle.dumps((thing, _Fails()))
     with pytest.raises(ZeroDivisionError):
