@@ -5,9 +5,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.draws import seeds
 from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats import load_bsp, load_mesh
@@ -91,6 +92,7 @@ def test_the_patch_error_must_be_above_zero(tmp_path):
 
 
 @given(st.lists(st.tuples(*[st.floats(-1, 1)] * 3), max_size=12), st.tuples(*[st.integers(-4000, 4000)] * 3))
+@example([(0.0, -0.0078125, 0.75), (1.0, 0.0, 0.0078125)], (0, 2446, 0))
 def test_a_brush_is_closed_looks_outward_and_lies_inside_its_planes(cuts, centre):
     normals = [n for axis in np.eye(3) for n in (axis, -axis)]
     normals += [np.array(cut) / np.linalg.norm(cut) for cut in cuts if np.linalg.norm(cut) > 0.1]
@@ -100,6 +102,19 @@ def test_a_brush_is_closed_looks_outward_and_lies_inside_its_planes(cuts, centre
     assert is_closed(triangles)
     assert (vertices @ normals.T <= distances + 0.1).all()
     assert 4 / 3 * np.pi * 31**3 < volume(vertices - centre, triangles) <= 64.1**3
+
+
+@seeds(40)
+def test_a_brush_with_planes_that_are_nearly_those_of_a_box_is_the_same_everywhere(seed):
+    rng = np.random.default_rng(seed)
+    sides = np.concatenate([np.eye(3), -np.eye(3)])
+    normals = np.concatenate([sides, sides[rng.integers(6, size=8)] + rng.normal(0, 0.003, (8, 3))])
+    normals = (normals / np.linalg.norm(normals, axis=1)[:, None]).astype(np.float32).astype(float)
+    centre = rng.integers(-4000, 4000, 3)
+    (vertices, triangles), (there, others) = (brush_faces(normals, normals @ at + 32) for at in (np.zeros(3), centre))
+    assert (vertices @ normals.T <= 32 + 0.1).all()
+    assert ((there - centre) @ normals.T <= 32 + 0.1).all()
+    assert volume(vertices, triangles) == pytest.approx(volume(there - centre, others), abs=64 * 64 * 0.05)
 
 
 @pytest.mark.parametrize("flat", [0.0, -1.0])

@@ -24,7 +24,9 @@ def brush_faces(normals: NDArray[np.float64], distances: NDArray[np.float64]) ->
     is the convex hull of the ends of all edges, merged within 0.05 units. It is closed whatever rounding does, which
     faces gathered plane by plane are not: compilers add bevel planes that touch a brush along an edge, nearly.
     """
-    corners = _merge(_edge_ends(normals, distances))
+    # About a place between the planes: how far a line drifts from one that it hardly meets grows with the coordinates.
+    middle = np.linalg.lstsq(normals, distances, rcond=None)[0] if len(normals) else np.zeros(3)
+    corners = _merge(_edge_ends(normals, distances - normals @ middle) + middle)
     if len(corners) < 4:
         return _NOTHING
     from scipy.spatial import ConvexHull, QhullError
