@@ -10,11 +10,18 @@ from __future__ import annotations
 import argparse
 import re
 import secrets
+import shlex
 import subprocess
 import sys
 import time
 
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+# In brackets there may be blanks.
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?(?:\[.*?\])?)(?: - .*)?$", re.MULTILINE)
+
+
+def repeats(output: str, seed: int) -> list[str]:
+    """The commands that repeat what failed in a run that printed `output`."""
+    return [f"{sys.executable} -m pytest {shlex.quote(test)} --seed={seed}" for test in _FAILED.findall(output)]
 
 
 def main() -> int:
@@ -37,8 +44,8 @@ def main() -> int:
         if run.returncode:
             failed += 1
             print(run.stdout[-8000:], run.stderr[-2000:], flush=True)
-            for test in _FAILED.findall(run.stdout):
-                print(f"repeat: {sys.executable} -m pytest '{test}' --seed={seed}", flush=True)
+            for command in repeats(run.stdout, seed):
+                print(f"repeat: {command}", flush=True)
     print(f"{options.seeds - failed} passed, {failed} failed", flush=True)
     return 1 if failed else 0
 

@@ -154,7 +154,7 @@ def check_changed(name, seed, known):
 
 
 @pytest.mark.parametrize("name", HOUSES)
-@seeds(4)
+@seeds(4, found=(9702000,))
 def test_a_house_that_is_moved_mirrored_scaled_subdivided_and_reordered_stays_the_same(name, seed, known):
     check_changed(name, seed, known)
 

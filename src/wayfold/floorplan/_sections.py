@@ -24,6 +24,17 @@ def grid(who: Agent) -> float:
     return float(2.0 ** np.floor(np.log2(max(who.radius, 1e-3 * who.height) / 1000.0)))
 
 
+def hair(who: Agent) -> float:
+    """Heights closer than this, metres, are the same, whatever rounding says."""
+    return 1e-6 * who.height
+
+
+def floor(mesh: Mesh, who: Agent, height: float) -> list[Floats]:
+    """The ground within a step of the height of a floor, as rings of corners (k, 3)."""
+    reach = who.climb + hair(who)
+    return ground(mesh, who, height - reach, height + reach)
+
+
 def ground(mesh: Mesh, who: Agent, bottom: float, top: float) -> list[Floats]:
     """The walkable ground between two heights, as rings of corners (k, 3)."""
     low, high = mesh.corners[:, :, 2].min(axis=1), mesh.corners[:, :, 2].max(axis=1)

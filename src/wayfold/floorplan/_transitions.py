@@ -58,7 +58,7 @@ def find(mesh: Mesh, frame: Frame, who: Agent, planes: Sequence[float], frees: S
     body = _sections.bodies(mesh)
     floors = []
     for plane, free in zip(planes, frees, strict=True):
-        ground = _fans(_sections.ground(mesh, who, plane - who.climb, plane + who.climb))
+        ground = _fans(_sections.floor(mesh, who, plane))
         floors.append(Floor(plane, free, ground))
     for below in range(len(planes) - 1):
         bottom, top = planes[below] + who.climb, planes[below + 1] - who.climb
@@ -85,7 +85,7 @@ def _areas(
     count = math.ceil((top - bottom) * _BANDS / (who.height - who.climb) * (1.0 - 1e-6))
     edges = np.linspace(bottom, top, count + 1)
     # Ground at the very height between two bands belongs to both, whatever rounding says.
-    beyond = 1e-6 * who.height
+    beyond = _sections.hair(who)
     for low, high in pairwise(edges.tolist()):
         band = _sections.ground(mesh, who, max(low - beyond, bottom), min(high + beyond, top))
         if not band:
@@ -128,7 +128,7 @@ def _uncovered(shapes: list[Any], rings: list[Floats], floor: Floor, who: Agent)
 
 def _blocked(mesh: Mesh, body: NDArray[np.int32], band: list[Floats], who: Agent, low: float, high: float) -> Any:
     """What is in the way of who walks on ground between two heights: from a step above all of it up to the head."""
-    bottom, top = high + who.climb, low + who.height
+    bottom, top = high + who.climb + _sections.hair(who), low + who.height
     if top <= bottom:
         return shapely.MultiPolygon()
     area = shapely.MultiPolygon([shapely.Polygon(ring[:, :2]) for ring in band])

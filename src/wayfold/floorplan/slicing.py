@@ -48,7 +48,7 @@ def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02
     level = mesh.normals[:, 2] >= _LEVEL
     if not level.any():
         raise GeometryError("the mesh has no level ground, so there is no ground plane: give the height of one")
-    z, area = _levels(mesh.corners[level, :, 2].mean(axis=1), mesh.areas[level], 1e-6 * who.height)
+    z, area = _levels(mesh.corners[level, :, 2].mean(axis=1), mesh.areas[level], _sections.hair(who))
     total = area.sum()
     planes: list[float] = []
     while area.sum() > 0.0:
@@ -61,7 +61,7 @@ def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02
             break
         height = float(z[first + np.argmax(area[first : last[first]])])
         planes.append(height)
-        area = np.where(np.abs(z - height) < who.height, 0.0, area)
+        area = np.where(np.abs(z - height) < who.height - _sections.hair(who), 0.0, area)
     return sorted(planes)
 
 
@@ -95,11 +95,11 @@ def _local(mesh: Mesh) -> tuple[Frame, Mesh]:
 def _floor(mesh: Mesh, height: float, who: Agent, thickness: float) -> tuple[Any, Any]:
     """The floor of a local mesh at a height, and what of it is free."""
     grid = _sections.grid(who)
-    floor = _sections.shadow(_sections.ground(mesh, who, height - who.climb, height + who.climb), grid)
+    floor = _sections.shadow(_sections.floor(mesh, who, height), grid)
     floor = _sections.closed(floor, grid)
     if floor.area == 0.0:
         raise GeometryError(f"the mesh has no ground within {who.climb:g} of the height {height:g}")
-    bottom, top = height + who.climb, height + who.height
+    bottom, top = height + who.climb + _sections.hair(who), height + who.height
     cuts = [bottom + part * (top - bottom) for part in _sections.CUTS]
     obstacles = _sections.solids(mesh, cuts, floor, grid, thickness)
     solid = _sections.closed(_sections.united([*obstacles, _sections.lying(mesh, bottom, top, grid)], grid), grid)
