@@ -109,7 +109,7 @@ def check_crumpled(seed, queries):
                 assert hit.wall is None
 
 
-@seeds(12)
+@seeds(12, found=(9703009,))
 def test_paths_over_crumpled_ground_are_the_shortest_walks_of_exact_arithmetic(seed):
     check_crumpled(seed, 3)
 

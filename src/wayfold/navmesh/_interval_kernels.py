@@ -37,6 +37,7 @@ from wayfold.navmesh._sight_kernels import (
 
 POOL_FULL = 5  # the caller gives the search a larger pool and asks again
 
+_BENT = 2.0**-48  # of a length: more than its rounding
 _SAME = 1e-11  # `SAME_LENGTH` of the package
 _HAIR = 2.0**-50  # of the way to the middle of a piece, at first
 _MOST_MOVED = 64.0  # times the rounding of points
@@ -360,6 +361,19 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
 
 
 @inline
+def _further(pool, node, flags, total, to_x, to_y, more):
+    """How far it is from a search node's root to a point of the piece behind its interval.
+
+    Where the way bends at an end of the interval that is no vertex, the shortest one bends at the vertex that ends the
+    view there. The two may be equally long but for rounding: with a share `more` of the whole that one comes first.
+    """
+    around, ahead = reach(pool.where[node], flags, to_x, to_y)
+    if around > 0 and pool.ends[node, around - 1] < 0:
+        ahead += more * (total + ahead)
+    return ahead
+
+
+@inline
 def _take_links(links, vertices, pool, used, roots, clock, node, polygon, x, y, total):
     """Add a search node for each link that starts in a piece; `node` -1 stands for the start at (x, y)."""
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
@@ -367,7 +381,7 @@ def _take_links(links, vertices, pool, used, roots, clock, node, polygon, x, y, 
         if node < 0:
             further = length(start_x - x, start_y - y)
         else:
-            further = total + reach(pool.where[node], np.int64(pool.flags[node]), start_x, start_y)[1]
+            further = total + _further(pool, node, np.int64(pool.flags[node]), total, start_x, start_y, 2.0 * _SAME)
         further += links.costs[link]
         known = roots.stamp[vertices + link] == clock
         # Strictly better only: over links that cost nothing equal ways would follow each other for ever.
@@ -419,7 +433,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
                 flags |= FINAL
                 pool.flags[node] = flags
             if flags & FINAL:
-                ahead = reach(pool.where[node], flags, goal_x, goal_y)[1]
+                ahead = _further(pool, node, flags, pool.where[node, 6], goal_x, goal_y, _BENT)
             else:
                 left, right = _NONE, _NONE
                 edge = pool.edge[node]
