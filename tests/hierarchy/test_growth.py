@@ -33,7 +33,7 @@ def wear(seed, updates):
             worn.refresh()
     worn.refresh()
     fresh = Hierarchy.build(worn.graph, merge=6, levels=3)
-    assert worn.nbytes <= 1.5 * fresh.nbytes
+    assert worn.nbytes <= 1.25 * fresh.nbytes
     assert largest <= 2.0 * max(fresh.nbytes, Hierarchy.build(graph, merge=6, levels=3).nbytes)
     for _ in range(100):
         a, b = rng.integers(SIDE * SIDE, size=2)
@@ -42,7 +42,7 @@ def wear(seed, updates):
         assert path.cost == pytest.approx(plain.cost, rel=1e-5)
 
 
-@seeds(1)
+@seeds(1, found=(9703000, 4))
 def test_hundreds_of_updates_leave_nothing_behind(seed):
     wear(seed, 400)
 

@@ -171,12 +171,14 @@ def compacted(
         there = first >= 0
         count = np.where(there, np.bincount(part, sizes, len(blocks)).astype(np.int64), 0)
         room = np.minimum(np.maximum(blocks[:, 1], count), count + count // 4) * there
-        step_room = blocks[:, 3] * there
+        own = _ranges(first, count)
+        needed = _steps_needed(overlay, own - edges, np.repeat(np.arange(len(blocks)), count), blocks[:, 2])
+        step_room = np.minimum(np.maximum(blocks[:, 3], needed), needed + needed // 4) * there
         place, step_place = arc + np.cumsum(room) - room, step + np.cumsum(step_room) - step_room
-        sources.append(_ranges(first, count))
+        sources.append(own)
         places.append(_ranges(place, count))
-        step_sources.append(_ranges(blocks[:, 2], step_room))
-        step_places.append(_ranges(step_place, step_room))
+        step_sources.append(_ranges(blocks[:, 2], needed))
+        step_places.append(_ranges(step_place, needed))
         ways.append(np.repeat(step_place - blocks[:, 2], count))
         shift = np.where(there, place - first, 0).astype(np.int32)[part]
         overlay.row_first[rows] += shift
@@ -194,6 +196,19 @@ def compacted(
     all_steps[np.concatenate(step_places)] = overlay.steps[np.concatenate(step_sources)]
     used[:] = arc, step
     return overlay._replace(targets=targets, costs=costs, subs=subs, steps=all_steps)
+
+
+def _steps_needed(
+    overlay: _level_kernels.Overlay, arcs: NDArray[np.int64], part: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many steps from the `first` of each part on its arcs use; `arcs` are places in `subs`, each of a `part`."""
+    subs = overlay.subs[arcs].astype(np.int64)
+    known = subs >= 0
+    subs, part = subs[known], part[known]
+    needed = np.zeros(len(first), np.int64)
+    # The number of steps of an arc stands before them.
+    np.maximum.at(needed, part, subs + 1 + overlay.steps[subs] - first[part])
+    return needed
 
 
 def _ranges(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -327,12 +327,13 @@ class Levels:
         self.version += 1
 
     def refresh(self, *, workers: int | None = None) -> None:
-        """Remake the parts that updates have set aside."""
+        """Remake the parts that updates have set aside, and give back the room that parts no longer need."""
         for level, level_parts in enumerate(self._parts, start=1):
             numbers = np.flatnonzero(level_parts.aside)
             if numbers.size:
                 self._remake(level, numbers, workers=workers)
                 level_parts.aside[:] = False
+        self.overlay = batches.compacted(self.overlay, self._parts, self._used, 0, 0)
         self._turn_round()
         self.version += 1
 
