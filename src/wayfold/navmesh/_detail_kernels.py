@@ -216,13 +216,41 @@ def _outside(xy, corners, count, triangle):
 
 
 @inline
-def _hang(xy, z, triangle, where, ground, s, t, head, chain, worst, off):
+def _hang(s, error, t, head, chain, worst, off):
     """Put sample `s` on the chain of triangle `t`, and remember it if it is the farthest from the triangle so far."""
     chain[s] = head[t]
     head[t] = s
-    error = abs(_height(xy, z, triangle, where[s, 0], where[s, 1]) - ground[s])
     if error > off[t]:
         worst[t], off[t] = s, error
+
+
+@inline
+def _wedge(xy, z, triangle, wedge):
+    """Of a triangle whose last corner is a new point, seen from there: both sides, then how its plane rises along x, y.
+
+    Whole numbers below 2^53 are exact as floats.
+    """
+    a, b, point = triangle[0], triangle[1], triangle[2]
+    ux, uy, uz = float(xy[a, 0] - xy[point, 0]), float(xy[a, 1] - xy[point, 1]), z[a] - z[point]
+    vx, vy, vz = float(xy[b, 0] - xy[point, 0]), float(xy[b, 1] - xy[point, 1]), z[b] - z[point]
+    area = ux * vy - uy * vx
+    wedge[0], wedge[1], wedge[2], wedge[3] = ux, uy, vx, vy
+    wedge[4], wedge[5] = (uz * vy - vz * uy) / area, (ux * vz - vx * uz) / area
+
+
+@inline
+def _share(xy, z, point, wedges, count, places, loose, where, ground, head, chain, worst, off):
+    """Give the samples of a chain to the triangles around a new point, `places` (count,), whose wedges they lie in."""
+    x, y, height = xy[point, 0], xy[point, 1], z[point]
+    while loose >= 0:
+        s = loose
+        loose = chain[s]
+        dx, dy = float(where[s, 0] - x), float(where[s, 1] - y)
+        for k in range(count):
+            if wedges[k, 0] * dy >= wedges[k, 1] * dx and wedges[k, 2] * dy <= wedges[k, 3] * dx:
+                error = abs(height + wedges[k, 4] * dx + wedges[k, 5] * dy - ground[s])
+                _hang(s, error, places[k], head, chain, worst, off)
+                break
 
 
 @kernel_with_memory
@@ -244,6 +272,7 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
     head = np.empty(2 * room, np.int32)
     worst = np.empty(2 * room, np.int32)
     off = np.empty(2 * room)
+    wedges = np.empty((2 * room, 6))
     point_offsets = np.zeros(count + 1, np.int32)
     triangle_offsets = np.zeros(count + 1, np.int32)
     all_xy = np.empty((64, 2), np.int32)
@@ -264,6 +293,7 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
                 np.empty(2 * room, np.int32),
             )
             head, worst, off = np.empty(2 * room, np.int32), np.empty(2 * room, np.int32), np.empty(2 * room)
+            wedges = np.empty((2 * room, 6))
         for k in range(corners):
             vertex = mesh.vertices[first + k]
             xy[k, 0], xy[k, 1] = 2 * mesh.x[vertex], 2 * mesh.y[vertex]
@@ -294,11 +324,14 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
         # Each triangle holds a chain of its samples and knows the one that is worst.
         for t in range(used):
             head[t], worst[t], off[t] = -1, -1, tolerance
+        t = 0
         for s in range(samples):
-            for t in range(used):
-                if _holds(xy, triangles[t], where[s, 0], where[s, 1]):
-                    _hang(xy, z, triangles[t], where, ground, s, t, head, chain, worst, off)
+            x, y = where[s, 0], where[s, 1]
+            for _ in range(used):
+                if _holds(xy, triangles[t], x, y):
+                    _hang(s, abs(_height(xy, z, triangles[t], x, y) - ground[s]), t, head, chain, worst, off)
                     break
+                t = t + 1 if t + 1 < used else 0  # the next sample is mostly in the same triangle
         while True:
             largest = -1
             for t in range(used):
@@ -323,6 +356,7 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
                 xy, z, triangles, head, worst, off = more_xy, more_z, more_triangles, more_head, more_worst, more_off
                 rim = np.empty((2 * room, 2), np.int32)
                 dead = np.empty(2 * room, np.int32)
+                wedges = np.empty((2 * room, 6))
             s = worst[largest]
             xy[points, 0], xy[points, 1] = where[s, 0], where[s, 1]
             z[points] = ground[s]
@@ -338,14 +372,8 @@ def detail_surfaces(mesh, regions, space, region, frame, tolerance):
                     s = after
             for k in range(fresh):
                 head[dead[k]], worst[dead[k]], off[dead[k]] = -1, -1, tolerance
-            while loose >= 0:
-                s = loose
-                loose = chain[s]
-                for k in range(fresh):
-                    t = dead[k]
-                    if _holds(xy, triangles[t], where[s, 0], where[s, 1]):
-                        _hang(xy, z, triangles[t], where, ground, s, t, head, chain, worst, off)
-                        break
+                _wedge(xy, z, triangles[dead[k]], wedges[k])
+            _share(xy, z, points - 1, wedges, fresh, dead, loose, where, ground, head, chain, worst, off)
         kept = 0
         for t in range(used):
             if not _outside(xy, _FRAME, corners, triangles[t]):
