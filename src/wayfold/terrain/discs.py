@@ -74,27 +74,45 @@ def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
 
 def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[tuple[Any, list[int]]]:
     """Where the terrain of a disc's centre is another one after `changed` polygons: areas and the polygons in each."""
-    polygons = np.array(changed, object)
-    around = shapely.buffer(polygons, _reach(ground, radius), join_style="mitre")
-    parts = shapely.get_parts(shapely.union_all(around))
-    part, polygon = shapely.STRtree(polygons).query(parts, predicate="intersects")
-    found = [(area, sorted(polygon[part == number].tolist())) for number, area in enumerate(parts)]
-    return sorted(found, key=lambda zone: zone[1])  # so that one more comes after all
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    around = shapely.buffer(np.array(changed, object), _reach(ground, radius), join_style="mitre")
+    one, two = shapely.STRtree(around).query(around, predicate="intersects")
+    links = coo_array((np.ones(len(one), np.bool_), (one, two)), shape=(len(around), len(around)))
+    _, group = connected_components(links, directed=False)
+    # Each by itself: what lies elsewhere changes no digit. Ordered, so that one more comes after all.
+    members = sorted(np.flatnonzero(group == number).tolist() for number in np.unique(group))
+    return [(shapely.normalize(shapely.union_all(around[some])), some) for some in members]
 
 
 def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> Layers:
-    """What the terrain of a disc's centre weighs in a zone."""
+    """What the terrain of a disc's centre weighs in a zone.
+
+    Shapes are cut to what counts there and brought into an order of their own: the same ground gives the same numbers
+    to the last digit, however it is cut into triangles and whatever lies elsewhere.
+    """
     reach = _reach(ground, radius)
     near = ground.near(zone.bounds, reach)
     polygons = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
-    local = weights[near]
+    window = shapely.normalize(shapely.buffer(zone, reach, join_style="mitre"))
+    shapely.prepare(window)
+    counts = shapely.intersects(window, polygons)
+    polygons, local = polygons[counts], weights[near[counts]]
     layers: list[Layer] = []
     for number, value in enumerate(np.unique(local)):
-        area = shapely.coverage_union_all(polygons[local == value])
+        whole = shapely.normalize(shapely.coverage_union_all(polygons[local == value]))
+        area = shapely.normalize(_polygonal(shapely.intersection(whole, window)))
         wide = area if number == 0 else _widened(area, radius + _margin(ground, radius), fine)
         parts = shapely.get_parts(shapely.intersection(wide, zone))
         layers += [(part, float(value)) for part in parts if part.geom_type == "Polygon" and part.area > 0]
     return Layers(layers, sum(200 + 16 * int(shapely.get_num_coordinates(polygon)) for polygon, _ in layers))
+
+
+def _polygonal(shape: Any) -> Any:
+    """What of a shape has an area."""
+    parts = shapely.get_parts(shape)
+    return shapely.multipolygons(parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON])
 
 
 def is_fine(weights: Array) -> bool:
