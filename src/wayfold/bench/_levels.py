@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.errors import OffMapError
 from wayfold.formats import Carrier, SpawnPoint, load_bsp, load_mesh
@@ -219,7 +220,7 @@ def recast_facts(file: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     cells = grid.cells
     sizes = np.bincount(_components(grid, cells))
-    _, stacked = np.unique(cells[:, :2], axis=0, return_counts=True)
+    stacked = distinct(cells[:, :2]).counts
     return {
         "level": file.name,
         "triangles": len(mesh),
@@ -243,7 +244,7 @@ def level_facts(file: Path) -> dict[str, Any]:
     component = _components(grid, cells)
     links = np.column_stack([_components(grid, other.sources), _components(grid, other.ends)]).astype(np.int64)
     at = _components(grid, grid.to_cells(level.spawns, reach=4.0))
-    _, stacked = np.unique(cells[:, :2], axis=0, return_counts=True)
+    stacked = distinct(cells[:, :2]).counts
     return {
         "level": level.name,
         "triangles": len(level.mesh),

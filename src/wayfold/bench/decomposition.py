@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shapely import affinity
 
 from wayfold import formats, samples
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.bench.real_data import RealData
@@ -215,7 +216,7 @@ def check_flood_fill(cut: Decomposition) -> None:
     labels = DenseGrid(free).components[free]
     y, x = np.nonzero(free)
     found = cut.graph.components()[cut.locate(np.column_stack([x + 0.5, y + 0.5]))]
-    pairs = np.unique(np.column_stack([labels, found]), axis=0)
+    pairs = distinct(np.column_stack([labels, found])).rows
     if len(pairs) != len(np.unique(labels)) or len(pairs) != len(np.unique(found)):
         raise WrongAnswerError("the decomposition connects other cells than a flood fill")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wayfold import samples
 from wayfold._check import whole
+from wayfold._rows import distinct
 from wayfold.agent import Agent, Motion
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.bench.real_data import RealData
@@ -241,7 +242,7 @@ def repair(waypoints: WaypointGraph, subregions: SubregionGraph) -> dict[str, An
         times.append(((middle - begin) * 1e3, (time.perf_counter() - middle) * 1e3))
     fresh = SubregionGraph.build(waypoints, subregions.motions, seed=subregions.seed)
     same = (fresh.num_subregions, fresh.num_connections) == (subregions.num_subregions, subregions.num_connections)
-    pairs = np.unique(np.column_stack([subregions.labels, fresh.labels]), axis=0)
+    pairs = distinct(np.column_stack([subregions.labels, fresh.labels])).rows
     if not same or len(np.unique(pairs[:, 0])) != len(pairs) or len(np.unique(pairs[:, 1])) != len(pairs):
         raise WrongAnswerError("repaired subregions are not those of a rebuild")
     edit_ms, repair_ms = np.array(times[2:]).mean(axis=0)

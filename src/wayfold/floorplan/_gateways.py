@@ -9,6 +9,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
+
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
 
@@ -95,7 +97,7 @@ def merged(pairs: NDArray[np.int32], vertices: Floats, ends: NDArray[np.int64], 
     """
     if not len(pairs):
         return Ends(pairs, ends)
-    different, group = np.unique(pairs, axis=0, return_inverse=True)
+    different, _, group, _ = distinct(pairs)
     group = group.reshape(-1)
     begin, end = vertices[ends[:, 0]], vertices[ends[:, 1]]
 

@@ -9,6 +9,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.geometry import Mesh
 from wayfold.geometry.near import same_points
@@ -55,7 +56,7 @@ def bodies(mesh: Mesh) -> NDArray[np.int32]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    _, corner = np.unique(mesh.vertices, axis=0, return_inverse=True)
+    corner = distinct(mesh.vertices).inverse
     a, b, c = corner.reshape(-1)[mesh.triangles].T
     count = int(corner.max()) + 1
     links = coo_array((np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))

@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 from shapely import Polygon
 
+from wayfold._rows import distinct
 from wayfold.floorplan._combine import Pieces, combine
 from wayfold.floorplan._polygons import moved
 from wayfold.geometry.frame import Frame
@@ -28,7 +29,7 @@ def cut(free: Any, resolution: float, *, join: bool = True) -> Pieces:
     if not len(triangles):
         return Pieces(np.empty((0, 2)), [])
     corners = shapely.get_coordinates(shapely.orient_polygons(triangles)).reshape(-1, 4, 2)[:, :3]
-    points, numbers = np.unique(corners.reshape(-1, 2), axis=0, return_inverse=True)
+    points, _, numbers, _ = distinct(corners.reshape(-1, 2))
     pieces = Pieces(points, numbers.reshape(-1, 3).tolist())
     return combine(pieces, resolution) if join else pieces
 

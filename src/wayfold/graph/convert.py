@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._rows import distinct
 from wayfold.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def to_networkx(graph: Graph) -> Any:
     """See `Graph.to_networkx`."""
     networkx = _networkx()
     pairs, slots = edge_list(graph)
-    parallel = len(np.unique(pairs, axis=0)) != len(pairs)
+    parallel = len(distinct(pairs).rows) != len(pairs)
     kinds = {
         (False, False): networkx.Graph,
         (True, False): networkx.DiGraph,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from wayfold import _check
+from wayfold._rows import distinct
 from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._links import octile
@@ -38,7 +39,7 @@ def links_cost_enough(parts: Parts) -> None:
     ends, costs = parts.arrays["links"], parts.arrays["link_costs"]
     if not (costs >= octile(ends) * (1.0 - _ROUNDING)).all():
         raise ValueError("a link costs less than the distance that it leads over")
-    if len(np.unique(ends.reshape(-1, 6), axis=0)) != len(ends):
+    if len(distinct(ends.reshape(-1, 6)).rows) != len(ends):
         raise ValueError("a link is there twice")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check, _text
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -83,7 +84,7 @@ def mesh_cells(
         parts.append(np.column_stack([x[which], y[which], levels]))
         if progress is not None:
             progress(first + count, rows)
-    cells = np.unique(np.concatenate(parts), axis=0)
+    cells = distinct(np.concatenate(parts)).rows
     origin = np.array([low[0] + cell / 2, low[1] + cell / 2, middle + level / 2])
     step = int(np.floor(agent.climb / level + 1e-6))
     return cells, step, origin, np.array([cell, cell, level])

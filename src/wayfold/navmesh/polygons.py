@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
+from wayfold._rows import distinct
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _plane_kernels
@@ -27,7 +28,7 @@ def from_lists(
     if not rows:
         raise GeometryError("a navigation mesh needs at least one polygon")
     # Equal vertices become one, the first of them.
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    _, first, inverse, _ = distinct(points)
     same = first[inverse.ravel()]
     sizes = np.array([len(row) for row in rows])
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])

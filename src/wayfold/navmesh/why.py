@@ -16,6 +16,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from wayfold._prepared import Prepared
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.geometry import TriangleIndex
 from wayfold.geometry.frame import ROUNDING
@@ -156,7 +157,7 @@ class Reasons:
         pairs = np.column_stack([asking[asked], other])
         swap = own[pairs[:, 0]] > own[pairs[:, 1]]
         pairs[swap] = pairs[swap][:, ::-1]
-        pairs = np.unique(pairs[own[pairs[:, 0]] != own[pairs[:, 1]]], axis=0)
+        pairs = distinct(pairs[own[pairs[:, 0]] != own[pairs[:, 1]]]).rows
         near = np.swapaxes(ends[pairs], 0, 1)
         away, rise = _apart(_places(near, shapely.shortest_line(lines[pairs[:, 0]], lines[pairs[:, 1]])))
         climb, most = self._step_and_height

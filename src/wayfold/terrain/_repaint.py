@@ -15,6 +15,7 @@ import shapely
 from numpy.typing import NDArray
 
 from wayfold._prepared import Prepared
+from wayfold._rows import distinct
 from wayfold.geometry.near import same_points
 from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._kernels import Triangulation
@@ -219,7 +220,7 @@ def _clusters(outlines: Sequence[Outline]) -> list[list[int]]:
             root[number] = number = root[root[number]]
         return number
 
-    pairs = np.unique(np.column_stack([rows[order[same]], rows[order[same + 1]]]), axis=0)
+    pairs = distinct(np.column_stack([rows[order[same]], rows[order[same + 1]]])).rows
     for a, b in pairs.tolist():
         low, high = sorted((find(a), find(b)))
         root[high] = low

@@ -12,6 +12,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.errors import GeometryError
 from wayfold.geometry.near import same_points
 from wayfold.terrain import _kernels
@@ -78,7 +79,7 @@ def _rounded(lines: NDArray[Any], grain: float) -> Any:
 
 def _tied(lines: NDArray[Any], near: float) -> Any:
     """Noded lines that pass through every end of another line that they pass within `near`."""
-    points = np.unique(same_points(np.unique(shapely.get_coordinates(lines), axis=0), near), axis=0)
+    points = distinct(same_points(distinct(shapely.get_coordinates(lines)).rows, near)).rows
     line, point = shapely.STRtree(shapely.points(points)).query(lines, predicate="dwithin", distance=near)
     order = np.argsort(line, kind="stable")
     rows = np.split(point[order], np.flatnonzero(np.diff(line[order])) + 1)
@@ -139,7 +140,7 @@ def _curve(points: Array) -> NDArray[np.uint64]:
 
 def _owners(shapes: NDArray[Any], places: Array) -> Ints:
     """The last shape that covers each place, UNPAINTED where none does."""
-    unique, inverse = np.unique(places, axis=0, return_inverse=True)
+    unique, _, inverse, _ = distinct(places)
     point, shape = shapely.STRtree(shapes).query(shapely.points(unique), predicate="intersects")
     owners = np.full(len(unique), UNPAINTED, np.int32)
     np.maximum.at(owners, point, shape.astype(np.int32))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.grid import SparseGrid
 from wayfold.path import Path
 from wayfold.view.pictures import ROUTE, WALL, new_figure
@@ -21,7 +22,7 @@ _WIDEST = 2.5  # points
 def draw_grid(grid: SparseGrid, path: Path | None = None) -> Figure:
     """A sparse grid at a slant where it has several floors, else straight from above with its abstract edges."""
     cells = grid.cells
-    columns = len(np.unique(cells[:, :2], axis=0))
+    columns = len(distinct(cells[:, :2]).rows)
     return draw_floors(grid, path) if columns < len(cells) else draw_regions(grid, path)
 
 

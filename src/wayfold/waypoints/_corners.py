@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.geometry import Mesh
 
 _WELD = 1e-6  # of the extent: vertices closer than this are one
@@ -112,7 +113,7 @@ def _welded(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     low, high = mesh.bounds
     size = max(_WELD * float((high - low).max()), 1e-300)
     keys = np.round((mesh.vertices - low) / size).astype(np.int64)
-    _, first, weld = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    _, first, weld, _ = distinct(keys)
     return first, weld.ravel()
 
 

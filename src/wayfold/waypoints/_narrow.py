@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold._threads import run_chunks
 from wayfold.geometry import Mesh
 from wayfold.waypoints import _narrow_kernels
@@ -282,9 +283,7 @@ def _sharp_edges(mesh: Mesh, extent: float) -> _Edges:
     Vertices that are close together by the `extent` of the world, metres, are one.
     """
     size = max(_WELD * extent, 1e-300)
-    _, first, weld = np.unique(
-        np.round((mesh.vertices - mesh.vertices.min(axis=0)) / size), axis=0, return_index=True, return_inverse=True
-    )
+    _, first, weld, _ = distinct(np.round((mesh.vertices - mesh.vertices.min(axis=0)) / size))
     sides = weld.ravel()[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     owner = np.repeat(np.arange(len(mesh)), 3)
     third = mesh.vertices[mesh.triangles[:, [2, 0, 1]]].reshape(-1, 3)

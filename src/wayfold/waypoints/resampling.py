@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.agent import Motion
 from wayfold.geometry import Mesh
 from wayfold.geometry._bvh_kernels import collect_overlapping
@@ -158,7 +159,7 @@ class _Resampling:
             [(key, len(self.fresh[key][1])) for key in keys],
             self.around.frame.world(np.concatenate([np.empty((0, 3)), *points])),
             np.concatenate([np.empty((0, 2), np.int32), *home]),
-            np.unique(np.concatenate(gone), axis=0),
+            distinct(np.concatenate(gone)).rows,
             np.concatenate(pairs),
             np.concatenate(kinds),
             self.known,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold import _check
 from wayfold._locks import reads, writes
+from wayfold._rows import distinct
 from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import Motion
 from wayfold.errors import OffMapError, ParameterError
@@ -354,7 +355,7 @@ def _patched(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], close
         return None
     inner = tuple(slice(int(a), int(b) + 1) for a, b in zip(changed.min(axis=0), changed.max(axis=0), strict=True))
     changed += [side.start for side in where]
-    touched = np.unique(changed // size, axis=0)
+    touched = distinct(changed // size).rows
     # A window of the regions with changes and those around them: no box leaves its region.
     first, last = np.maximum(touched.min(axis=0) - 1, 0), np.minimum(touched.max(axis=0) + 2, shape)
     origin, end = first * size, np.minimum(last * size, voxels)

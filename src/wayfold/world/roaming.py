@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wayfold import _check
 from wayfold._locks import ReadersWriter
+from wayfold._rows import distinct
 from wayfold.agent import Agent, Motion
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh
@@ -371,7 +372,7 @@ class RoamingPlanner(Planner):
         touched = [prepared.gone, prepared.back]
         if before.costs != prepared.zones.costs:
             touched += [edges.near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
-        pairs = np.unique(np.concatenate(touched), axis=0)
+        pairs = distinct(np.concatenate(touched)).rows
         if self._covered != self._spliced:
             pairs = pairs[(pairs < self._waypoints.built).all(axis=1)]  # it knows no others
         points = self._waypoints.points.astype(np.float64)

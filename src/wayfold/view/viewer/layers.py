@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.agent import Motion
 from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
@@ -146,7 +147,7 @@ def _outlines(
         return ()
     following = np.arange(len(corners)) + 1
     following[first + sizes - 1] = first
-    pairs = np.unique(np.sort(np.column_stack([corners, corners[following]]), axis=1), axis=0)
+    pairs = distinct(np.sort(np.column_stack([corners, corners[following]]), axis=1)).rows
     pieces = vertices[pairs] + up(_LIFT / 2)
     return (Lines("outlines", pieces, one_colour((92, 116, 100), len(pieces)), 0.06),)
 

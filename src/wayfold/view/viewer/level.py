@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from wayfold._rows import distinct
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.view.viewer.layers import show_map
@@ -98,7 +99,7 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
 
 def _welded(vertices: Points, triangles: NDArray[np.int32]) -> tuple[Points, NDArray[np.int32]]:
     """Vertices within a millimetre as one, since many files repeat them, and the triangles that are still triangles."""
-    points, places = np.unique(np.round(vertices, 3), axis=0, return_inverse=True)
+    points, _, places, _ = distinct(np.round(vertices, 3))
     corners = places.reshape(-1)[triangles].astype(np.int32)
     a, b, c = corners.T
     return points, corners[(a != b) & (b != c) & (a != c)]
@@ -109,7 +110,7 @@ def largest(mesh: Mesh, triangles: NDArray[np.int64], most: int) -> NDArray[np.i
     if len(triangles) <= most:
         return triangles
     areas = mesh.areas[triangles]
-    _, places = np.unique(np.round(mesh.vertices, 3), axis=0, return_inverse=True)
+    places = distinct(np.round(mesh.vertices, 3)).inverse
     corners = places.reshape(-1)[mesh.triangles[triangles]]
     links = np.concatenate([corners[:, :2], corners[:, 1:]])
     size = int(corners.max()) + 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.view.viewer.session import End, Session
 from wayfold.view.viewer.things import (
@@ -212,7 +213,7 @@ def _by_colour(surface: Surface) -> Iterable[tuple[int | None, Colour, NDArray[n
     if isinstance(surface.colours, tuple):
         yield None, surface.colours, surface.triangles
         return
-    found, which = np.unique(surface.colours, axis=0, return_inverse=True)
+    found, _, which, _ = distinct(surface.colours)
     for number, (red, green, blue) in enumerate(found.tolist()):
         yield number, (red, green, blue), surface.triangles[which.reshape(-1) == number]
 
