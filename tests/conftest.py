@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background: tests of Ctrl-C need it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     seed = config.getoption("--seed")
     os.environ["WAYFOLD_SEED"] = str(seed)  # for tests/draws.py, here and in the workers of a parallel run
     # Kernels compile inside the first example, so no example has a deadline. No database: a run depends on its seed

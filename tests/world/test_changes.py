@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tests.world.judging import level_of, solids, violations
 from tests.world.levels import BIRD, CART, EVERYBODY, PERSON, SPIDER, courtyard, flat, pairs
-from wayfold import Box, NavMesh, Prism, World
+from wayfold import Agent, Box, NavMesh, Prism, Terrain, World
 from wayfold.errors import EditError, GeometryError, OffMapError, ParameterError
+from wayfold.formats import Map3D
 
 THREADS = 4
 
@@ -358,3 +359,38 @@ def test_a_cache_file_that_is_damaged_anywhere_is_made_again(tmp_path_factory, p
         again = World.from_mesh(flat(8.0, 8.0), cache=folder).planner(agent)
         for start, goal in zip(*pairs(first, 5), strict=True):
             np.testing.assert_array_equal(again.path(start, goal).points, first.path(start, goal).points)
+
+
+EVERYWHERE = {
+    "walker": (lambda: World.from_mesh(flat(), cache=False), PERSON, {}),
+    "spider": (lambda: World.from_mesh(flat(), cache=False), SPIDER, {}),
+    "bird": (lambda: World.from_mesh(courtyard(), cache=False), BIRD, {}),
+    "bird with a hierarchy": (lambda: World.from_mesh(courtyard(), cache=False), BIRD, {"accelerator": "hierarchy"}),
+    "cells": (lambda: World.from_mesh(flat(), cache=False), PERSON, {"map": "sparse-grid"}),
+    "voxels": (lambda: World.from_map(Map3D((6, 5, 4), np.empty((0, 3), np.int32)), cache=False), BIRD, {}),
+    "terrain": (lambda: World.from_terrain(Terrain.from_raster(np.ones((6, 6))), cache=False), Agent(radius=0.2), {}),
+}
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE)
+def test_what_is_blocked_or_priced_off_the_map_changes_nothing(kind):
+    make, agent, options = EVERYWHERE[kind]
+    world = make()
+    planner = world.planner(agent, **options)
+    start, goal = planner.random_points(2, seed=4)
+    before = planner.path(start, goal)
+    low, high = world.bounds
+    size = (high - low).max()
+    for way in np.indices((3, 3, 3)).reshape(3, -1).T - 1:
+        if not way[: 2 if world.kind == "terrain" else 3].any():
+            continue  # in the middle; a terrain has no height, so that what is above it lies on it
+        for far in (1.0, 1e3, 1e9):
+            middle = 0.5 * (low + high) + way * (0.5 * (high - low) + far * (size + 20.0))
+            shape = Box(middle - 1.0, middle + 1.0)
+            world.block(shape)
+            world.set_cost(shape, 3.0)
+            path = planner.path(start, goal)
+            np.testing.assert_array_equal(path.points, before.points)
+            assert path.cost == before.cost
+            world.set_cost(shape, 1.0)
+            world.unblock(shape)

@@ -220,7 +220,7 @@ class _Resampling:
             return []
         bounds = np.array([block.bounds for block in blocks])
         low, high = self._grown((bounds[:, 0], bounds[:, 1]))
-        cells = np.array([self._cell(region) for region in regions])
+        cells = np.array([self._cell(region) for region in regions]).reshape(-1, 3)
         first, last = self._cells(low, high)
         within = ((first[:, None] <= cells) & (cells < last[:, None])).all(axis=2)
         result = []
