@@ -7,6 +7,7 @@ from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats import (
     Map3D,
+    MovingAiMap,
     Scenarios,
     Scenarios3D,
     load_map,
@@ -229,3 +230,28 @@ def test_real_voxel_scenarios_start_and_end_in_free_voxels(data):
         scenarios = load_scen3d(file.with_name(file.name + ".3dscen"))
         assert free[tuple(scenarios.starts.T)].all()
         assert free[tuple(scenarios.goals.T)].all()
+
+
+def test_maps_and_scenarios_of_the_user_s_own_are_checked_where_they_are_made():
+    assert Map3D((6, 5, 4), []).dense().shape == (6, 5, 4)
+    assert Map3D([2, 2, 2], [(1, 1, 1)]).dense().sum() == 1
+    for shape, blocked in (
+        ((6, 5), []),
+        ((0, 1, 1), []),
+        ((2, 2, 2), [(2, 0, 0)]),
+        ((2, 2, 2), [(-1, 0, 0)]),
+        ("abc", []),
+    ):
+        with pytest.raises(ParameterError):
+            Map3D(shape, blocked)
+    assert MovingAiMap([[46, 64]]).width == 2
+    for cells in ([], [46, 64], [[300]], [["."]], None):
+        with pytest.raises(ParameterError):
+            MovingAiMap(cells)
+    one = Scenarios([0], ["a.map"], [4], [4], [(0, 0)], [(3, 3)], [4.2])
+    assert one[0].goal == (3, 3)
+    with pytest.raises(ParameterError, match="goals must hold 1 queries"):
+        Scenarios([0], ["a.map"], [4], [4], [(0, 0)], [(3, 3), (1, 1)], [4.2])
+    assert Scenarios3D("a", [(0, 0, 0)], [(1, 1, 1)], [1.7], [1.0])[0].length == 1.7
+    with pytest.raises(ParameterError):
+        Scenarios3D("a", [(0, 0)], [(1, 1, 1)], [1.7], [1.0])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.world.edits import edits, make, same_zones
-from tests.world.levels import pairs
+from tests.world.levels import BIRD, pairs
 from wayfold import Agent, Box, Motion, Status, World
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.formats import Map3D, load_map3d, load_scen3d
@@ -207,3 +207,16 @@ def test_paths_on_a_real_map_are_free_and_edits_equal_a_fresh_map(data):
     first, last = np.maximum(middle - 9, 0).astype(int), np.maximum(middle - 1, 0).astype(int)
     closed[first[0] : last[0], first[1] : last[1], first[2] : last[2]] = True
     equal_up_to_numbers(planner.map, VoxelWaypoints.from_voxels(closed))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (6, 5, 4), (3, 9, 2)])
+def test_a_world_of_one_box_has_places_and_ways(shape):
+    world = World.from_map(Map3D(shape, []), cache=False)
+    planner = world.planner(BIRD)
+    for place in planner.random_points(4, seed=2):
+        assert ((place >= 0) & (place < shape)).all()
+        goal = np.array(shape) - 1.0
+        assert planner.path(place, goal).cost == pytest.approx(np.linalg.norm(goal - place))
+    with pytest.raises(EditError):
+        world.block(Box((-1, -1, -1), (9, 9, 9)))
+    assert len(planner.random_points(1)) == 1

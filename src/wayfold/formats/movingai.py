@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from wayfold._archive import File, replacing
 from wayfold._locks import Portable
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
-from wayfold.formats.movingai3d import Scenarios3D, check_version, load_scen3d
+from wayfold.formats.movingai3d import Scenarios3D, check_columns, check_version, load_scen3d
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 """Kinds of cells in `MovingAiMap.kinds`."""
@@ -42,6 +42,16 @@ class MovingAiMap(Portable):
     """
 
     cells: NDArray[np.uint8]
+
+    def __post_init__(self) -> None:
+        cells: NDArray[Any] = self.cells
+        if not isinstance(cells, np.ndarray) or cells.dtype != np.uint8:
+            cells = _check.wholes(cells, "cells")
+            if cells.size and not (cells.min() >= 0 and cells.max() <= 255):
+                raise ParameterError("cells must be characters from 0 to 255")
+        if cells.ndim != 2 or not cells.size:
+            raise ParameterError(f"cells must be an array (height, width) with at least one cell, not {cells.shape}")
+        object.__setattr__(self, "cells", np.ascontiguousarray(cells, np.uint8))
 
     @property
     def height(self) -> int:
@@ -116,6 +126,13 @@ class Scenarios(Sequence[Scenario]):
     starts: NDArray[np.int32]
     goals: NDArray[np.int32]
     lengths: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check.several(self.map, "map")
+        names = tuple(_check.text(name, "each of map") for name in self.map)
+        object.__setattr__(self, "map", names)
+        cells = {"bucket": 1, "width": 1, "height": 1, "starts": 2, "goals": 2}
+        check_columns(self, len(names), cells=cells, numbers=("lengths",))
 
     def __len__(self) -> int:
         return len(self.lengths)

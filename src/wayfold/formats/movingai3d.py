@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,17 @@ class Map3D:
     shape: NDArray[np.int32]
     blocked: NDArray[np.int32]
 
+    def __post_init__(self) -> None:
+        size = _check.wholes(self.shape, "shape")
+        if size.shape != (3,) or not (size.min() >= 1 and size.max() < 1 << 31):
+            raise ParameterError(f"shape must be three whole numbers above 0, not {_check.shown(self.shape)}")
+        voxels = _check.wholes(self.blocked, "blocked")
+        voxels = voxels if voxels.size else np.empty((0, 3), np.int32)
+        if voxels.ndim != 2 or voxels.shape[1] != 3 or (voxels < 0).any() or (voxels >= size).any():
+            raise ParameterError(f"blocked must be voxels (n, 3) inside {' x '.join(map(str, size.tolist()))}")
+        object.__setattr__(self, "shape", size.astype(np.int32))
+        object.__setattr__(self, "blocked", np.ascontiguousarray(voxels, np.int32))
+
     def dense(self, limit: int = 1 << 30) -> NDArray[np.bool_]:
         """A boolean array of `shape` that is True where blocked.
 
@@ -52,6 +63,18 @@ class Map3D:
     def __repr__(self) -> str:
         x, y, z = self.shape.tolist()
         return f"<Map3D: {x} x {y} x {z}, {len(self.blocked)} blocked>"
+
+
+def check_columns(scenarios: Any, count: int, *, cells: Mapping[str, int], numbers: Sequence[str]) -> None:
+    """Make arrays of what holds `count` queries: cells of so many coordinates (1: a column), and numbers."""
+    for name in (*cells, *numbers):
+        given, wide = getattr(scenarios, name), cells.get(name, 1)
+        array = _check.wholes(given, name) if name in cells else _check.floats(given, name)
+        if array.shape != ((count,) if wide == 1 else (count, wide)):
+            raise ParameterError(f"{name} must hold {count} queries, not be of shape {array.shape}")
+        if array.size and not (array.min() >= 0 and (name in numbers or array.max() < 1 << 31)):
+            raise ParameterError(f"{name} must be 0 or more, and cells below 2^31")
+        object.__setattr__(scenarios, name, array.astype(np.int32) if name in cells else array)
 
 
 class Scenario3D(NamedTuple):
@@ -86,6 +109,10 @@ class Scenarios3D(Sequence[Scenario3D]):
     goals: NDArray[np.int32]
     lengths: NDArray[np.float64]
     ratios: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _check.text(self.map, "map")
+        check_columns(self, len(self.lengths), cells={"starts": 3, "goals": 3}, numbers=("lengths", "ratios"))
 
     def __len__(self) -> int:
         return len(self.lengths)

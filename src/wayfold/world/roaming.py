@@ -197,11 +197,22 @@ class RoamingPlanner(Planner):
     def _random_points(self, count: int, seed: int) -> Points:
         graph, motions = self._waypoints.graph, self.agent.motions
         nodes = np.flatnonzero(self._waypoints.usable(motions))
+        if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
+            there = np.flatnonzero(~self._waypoints.removed)
+            nodes = there[[self._is_place(node) for node in there.tolist()]]
         if not nodes.size:
             raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
         labels = graph.components(motions)[nodes]
         largest = nodes[labels == np.argmax(np.bincount(labels))]
         return graph.points[np.random.default_rng(seed).choice(largest, count)].astype(np.float64)
+
+    def _is_place(self, node: int) -> bool:
+        """Whether the agent can be at a waypoint."""
+        try:
+            self._waypoints.place(self._waypoints.points[node], self.agent.motions, "a waypoint")
+        except OffMapError:
+            return False
+        return True
 
     def _remark(self) -> str:
         if self._priced is not None and isinstance(self._fast, SubregionGraph):
