@@ -14,6 +14,7 @@ from wayfold import _check
 from wayfold.errors import GeometryError, ParameterError
 
 Floats = NDArray[np.float64]
+_ROUNDS = 8  # of closing slits; a second one is rare
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,22 @@ def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiP
     A passage is narrowest where a corner faces a wall, so that is where it is closed. Eroding the space and growing it
     again does not tell: where two corners face each other, what grows back from either side meets in between. Corners
     that touch exactly are closed already and stay as they are, and so does the tip of a wedge.
+
+    Closing one rounds and straightens walls, which may take another one from what it touches: they are looked at again.
     """
+    for _ in range(_ROUNDS):
+        plugs = _plugs(free, width, resolution)
+        if plugs is None:
+            break
+        free = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
+    # Parts that are slits as a whole: what is left between two places where one was closed, or was never more.
+    parts = shapely.get_parts(free)
+    wide = shapely.area(parts) > 0.5 * width * shapely.length(parts)
+    return free if wide.all() else MultiPolygon(parts[wide].tolist())
+
+
+def _plugs(free: MultiPolygon, width: float, resolution: float) -> Any:
+    """What closes a free space where it is narrower than `width`; None where it is not."""
     ends, following, _ = walls(free)
     corners, edges = shapely.points(ends[:, :2]), shapely.linestrings(ends.reshape(-1, 2, 2))
     corner, edge = shapely.STRtree(edges).query(corners, predicate="dwithin", distance=width)
@@ -88,13 +104,9 @@ def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiP
     shapely.prepare(free)
     open_ = (across[:, :2] != across[:, 2:]).any(axis=1) & shapely.contains_xy(free, middle)
     open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
-    if open_.any():
-        plugs = shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
-        free = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
-    # Parts that are slits as a whole: what is left between two places where one was closed, or was never more.
-    parts = shapely.get_parts(free)
-    wide = shapely.area(parts) > 0.5 * width * shapely.length(parts)
-    return free if wide.all() else MultiPolygon(parts[wide].tolist())
+    if not open_.any():
+        return None
+    return shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
 
 
 def _apart(
