@@ -226,14 +226,20 @@ def visibility_length(free, start, goal):
     """Length of the shortest way between two points of a free space, over all corners that see each other.
 
     The space is first made a hair smaller, so that places that only touch at a point are not joined; points on its
-    border move to the nearest one that is left. Who stands where places only touch leaves to all sides.
+    border move to the nearest one that is left, in the tip of a wedge as far as that has gone. Who stands where places
+    only touch leaves to all sides.
     """
     parts = shapely.get_parts(free.buffer(-1e-7, join_style="mitre"))
     ends = [shapely.Point(start), shapely.Point(goal)]
-    return min(
-        (_visibility_length(part, *ends) for part in parts if max(part.distance(end) for end in ends) < 1e-6),
-        default=math.inf,
-    )
+    if not len(parts):
+        return math.inf
+    away = np.array([shapely.distance(parts, end) for end in ends])
+    beside = away < 1e-6
+    for at, end in enumerate(ends):
+        if not beside[at].any():
+            nearest = int(np.argmin(away[at]))
+            beside[at, nearest] = free.buffer(1e-8).covers(shapely.shortest_line(parts[nearest], end))
+    return min((_visibility_length(part, *ends) for part in parts[beside.all(axis=0)]), default=math.inf)
 
 
 def _visibility_length(space, start, goal):
