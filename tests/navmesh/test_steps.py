@@ -116,6 +116,7 @@ def test_both_floors_of_a_house_are_joined_by_its_stairs(radius, angle, shift, m
 @example(math.radians(45), (0.0, 0.0, 0.0), False, 0.4, 2.5, 15, 0.28, 3.0)  # a drop that is a step of the stairs
 @example(math.radians(75), (0.0, 0.0, 0.0), False, 0.4, 2.5, 15, 0.28, 3.0)  # a low ceiling beside a ledge
 @example(math.radians(35), (0.0, 0.0, 0.0), True, 0.4, 3.0, 15, 0.28, 3.0)  # a lane above itself
+@example(2.5, (0.0, 0.0, 0.0), False, 0.4, 2.4375, 14, 0.28125, 3.5625)  # steps beside a ledge under the upper floor
 def test_a_flight_of_box_steps_is_climbed_through_an_opening_of_its_size(
     angle, shift, mirrored, radius, breadths, steps, tread, storey
 ):

@@ -401,8 +401,10 @@ def find_walls(
                         if beyond >= 0 and not linked and _under_own_roof(space, q, beyond, climb):
                             continue
                         wall = _find(head, after, floors, beyond, space.floor[q]) if beyond >= 0 else np.int32(-1)
-                        # Where walls close that column, and maybe only a part of it, ground goes on up to them.
-                        walled = wall >= 0 and offsets[wall + 1] > offsets[wall]
+                        # Where walls close that column, and maybe only a part of it, ground goes on up to them; where
+                        # nothing but steps was found in it, it goes on, too.
+                        goes_on = wall >= 0
+                        walled = goes_on and offsets[wall + 1] > offsets[wall]
                         low[0], low[1] = left + (to_x - _HAIR) * frame.cell, down + (to_y - _HAIR) * frame.cell
                         high[0] = left + (to_x + 1 + _HAIR) * frame.cell
                         high[1] = down + (to_y + 1 + _HAIR) * frame.cell
@@ -414,8 +416,8 @@ def find_walls(
                         )  # fmt: skip
                         foot = frame.z + space.foot[q] - _HAIR * frame.cell
                         used = _drops_at_side(
-                            x, y, side, parts, linked, walled, foot, climb, bare, heights, beyond_bare, beyond_heights,
-                            segments, used,
+                            x, y, side, parts, linked, walled, goes_on, foot, climb, bare, heights, beyond_bare,
+                            beyond_heights, segments, used,
                         )  # fmt: skip
                         continue
                     segments[used, 0], segments[used, 1] = x + (side >= 2), y + (side == 0 or side == 3)
@@ -448,13 +450,14 @@ def _ends_before(bare, side, parts):
 
 @helper
 def _drops_at_side(
-    x, y, side, parts, linked, walled, foot, climb, bare, heights, beyond_bare, beyond_heights, segments, used
+    x, y, side, parts, linked, walled, goes_on, foot, climb, bare, heights, beyond_bare, beyond_heights, segments,
+    used,
 ):  # fmt: skip
     """Add the drops at one side of a ledge's column, x and y, to the segments; return their number.
 
     Ground that ends before the side has its drop there; ground of a column beyond that is `linked` and of which nothing
     goes on here has it at the side. Ground below `foot` is that of another level, which goes on beyond where it is no
-    more than a step. `walled`: walls close the column beyond, and ground goes on up to them.
+    more than a step. `walled`: walls close the column beyond. Up to them, or to steps, ground `goes_on`.
     """
     for at in range(parts):
         own, facing = _own_cell(side, parts, at), _own_cell(side ^ 2, parts, at)
@@ -465,7 +468,7 @@ def _drops_at_side(
         elif heights[own] < foot:
             drop = heights[own] > beyond_heights[facing] + climb
         else:
-            drop = beyond_bare[facing] > 0 or not walled
+            drop = beyond_bare[facing] > 0 or not goes_on
         if drop:
             begin, end = at / parts, (at + 1) / parts
             if walled:
