@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from itertools import count
 from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
@@ -25,10 +25,15 @@ class Prepared:
         Number of values.
     """
 
+    # Keys may have a hash in Python, where a Ctrl-C may strike: an OrderedDict turns that into a KeyError. And nothing
+    # is taken from where it is before it is where it goes.
+
     def __init__(self, limit: int | None = None, most: int | None = None) -> None:
         self.limit = limit
         self.most = most
-        self._values: OrderedDict[Hashable, Any] = OrderedDict()
+        self._values: dict[Hashable, Any] = {}
+        self._used: dict[Hashable, int] = {}  # when each was used last
+        self._clock = count()
         self._dropped: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()
         self._lock = Lock()
         self.last: Any = None
@@ -51,14 +56,15 @@ class Prepared:
         with self._lock:
             value = self._values.get(key)
             if value is not None:
-                self._values.move_to_end(key)
+                self._used[key] = next(self._clock)
                 return value
-            value = self._dropped.pop(key, None)
+            value = self._dropped.get(key)
             return None if value is None else self._use(key, value)
 
     def _use(self, key: Hashable, value: Any) -> Any:
+        self._used[key] = next(self._clock)
         self._values[key] = value
-        self._values.move_to_end(key)
+        self._dropped.pop(key, None)
         self._drop()
         return value
 
@@ -74,21 +80,29 @@ class Prepared:
             total -= sizes[self._drop_oldest()]
 
     def _drop_oldest(self) -> Hashable:
-        oldest, dropped = self._values.popitem(last=False)
+        oldest = self._by_use()[0]
         with suppress(TypeError):  # not everything can be referred to weakly
-            self._dropped[oldest] = dropped
+            self._dropped[oldest] = self._values[oldest]
+        del self._values[oldest]
+        self._used.pop(oldest, None)
         return oldest
+
+    def _by_use(self) -> list[Hashable]:
+        """The keys, those that were used longest ago first."""
+        return sorted(self._values, key=lambda key: self._used.get(key, -1))
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._values.clear()
+            self._used.clear()
             self._dropped.clear()
 
     def items(self) -> list[tuple[Hashable, Any]]:
         """Keys and values that are kept here, or by somebody else; those that were used longest ago first."""
         with self._lock:
-            return [*((key, value) for key, value in self._dropped.items()), *self._values.items()]
+            dropped = [(key, value) for key, value in self._dropped.items() if key not in self._values]
+            return [*dropped, *((key, self._values[key]) for key in self._by_use())]
 
     def __len__(self) -> int:
         """Number of values that are kept here."""

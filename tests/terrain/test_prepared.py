@@ -132,3 +132,57 @@ def test_all_parts_of_a_multipolygon_are_painted():
     painted = terrain.painted([(both, 5.0)])
     weights = painted.triangle_weights[painted.locate([(1.5, 1.5), (8, 8), (5, 5)])]
     assert weights.tolist() == [5.0, 5.0, 1.0]
+
+
+class Kept:
+    nbytes = 1
+
+
+class Key:
+    """A key in whose hash an interrupt strikes, after so many calls."""
+
+    left = 10**9
+
+    def __init__(self, name):
+        self.name = name
+
+    def __hash__(self):
+        Key.left -= 1
+        if Key.left == 0:
+            raise KeyboardInterrupt
+        return hash(self.name)
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+
+@pytest.mark.parametrize("work", ["items", "find", "get", "bring back"])
+def test_an_interrupt_at_any_moment_loses_nothing_that_somebody_keeps(work):
+    interrupts, alive = 0, []  # alive, so that no interrupt strikes where things are forgotten
+    for at in range(1, 200):
+        Key.left = 10**9
+        prepared = Prepared(most=2)
+        keys = [Key(name) for name in "abc"]
+        values = [prepared.get(key, Kept) for key in keys]  # the first is dropped, and kept here
+        alive.append((prepared, values))
+        works = {
+            "items": prepared.items,
+            "find": lambda prepared=prepared: prepared.find(Key("b")),
+            "get": lambda prepared=prepared: alive.append(prepared.get(Key("d"), Kept)),
+            "bring back": lambda prepared=prepared: prepared.find(Key("a")),
+        }
+        Key.left = at
+        try:
+            works[work]()
+        except KeyboardInterrupt:
+            interrupts += 1
+        finally:
+            Key.left = 10**9
+        if interrupts < at:
+            assert interrupts == at - 1 > 0
+            return
+        there = prepared.items()
+        assert len(there) == len({key.name for key, _ in there})
+        assert {id(value) for value in values} <= {id(value) for _, value in there}
+        assert len(prepared) <= 3
+    pytest.fail("no end")
