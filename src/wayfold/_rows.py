@@ -26,7 +26,7 @@ def distinct(rows: NDArray[Any]) -> Distinct:
 
     `numpy.unique` with an axis compares rows as records, which takes longer and turns a Ctrl-C into a TypeError.
     """
-    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.zeros(len(rows), np.int64)
+    order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
     begins = np.ones(len(rows), np.bool_)
     begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

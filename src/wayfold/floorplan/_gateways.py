@@ -98,7 +98,6 @@ def merged(pairs: NDArray[np.int32], vertices: Floats, ends: NDArray[np.int64], 
     if not len(pairs):
         return Ends(pairs, ends)
     different, _, group, _ = distinct(pairs)
-    group = group.reshape(-1)
     begin, end = vertices[ends[:, 0]], vertices[ends[:, 1]]
 
     def last_of(values: Floats) -> NDArray[np.int64]:

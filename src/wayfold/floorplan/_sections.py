@@ -57,7 +57,7 @@ def bodies(mesh: Mesh) -> NDArray[np.int32]:
     from scipy.sparse.csgraph import connected_components
 
     corner = distinct(mesh.vertices).inverse
-    a, b, c = corner.reshape(-1)[mesh.triangles].T
+    a, b, c = corner[mesh.triangles].T
     count = int(corner.max()) + 1
     links = coo_array((np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))
     _, labels = connected_components(links, directed=False)

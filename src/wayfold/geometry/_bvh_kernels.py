@@ -26,6 +26,7 @@ STACK_SIZE = 64  # the builder keeps every tree shallower than this
 
 # Room for the rounding of t = (plane - origin) / direction in a box test (Ize 2013), so that no box is missed.
 _FAR = 1.0 + 8.0 * 2.220446049250313e-16
+_NO_DEPTHS = np.empty(0)
 
 
 class Boxes(NamedTuple):
@@ -119,10 +120,12 @@ def ray_nearest(tree, stack, origin, direction, limit):
     return (best, found) if found >= 0 else (math.inf, -1)
 
 
-@kernel
-def any_hit(tree, stack, p, q):
-    """Whether the closed segment from `p` to `q` meets a triangle."""
-    direction = subtract(q, p)
+@inline
+def _meets(tree, stack, origin, direction, reach, depths):
+    """Whether a ray meets a triangle up to `reach` times its direction, and no farther than its own of `depths` (t,).
+
+    A triangle without depth is not met; with empty `depths` the reach alone counts.
+    """
     frame = ray_frame(direction, 1.0)
     inverse = _inverse(direction, 1.0)
     stack.nodes[0] = 0
@@ -130,7 +133,7 @@ def any_hit(tree, stack, p, q):
     while depth > 0:
         depth -= 1
         node = stack.nodes[depth]
-        if _enter(tree, node, p, inverse, 0.0, 1.0) == math.inf:
+        if _enter(tree, node, origin, inverse, 0.0, reach) == math.inf:
             continue
         first, count = tree.links[node, 0], tree.links[node, 1]
         if count == 0:
@@ -138,36 +141,23 @@ def any_hit(tree, stack, p, q):
             stack.nodes[depth + 1] = first + 1
             depth += 2
         for place in range(first, first + count):
+            limit = depths[tree.triangles[place]] if depths.size > 0 else reach
             a, b, c = _corner(tree, place, 0), _corner(tree, place, 1), _corner(tree, place, 2)
-            if ray_triangle(p, frame, a, b, c) <= 1.0:
+            if limit > 0.0 and ray_triangle(origin, frame, a, b, c) <= limit:
                 return True
     return False
 
 
 @kernel
+def any_hit(tree, stack, p, q):
+    """Whether the closed segment from `p` to `q` meets a triangle."""
+    return _meets(tree, stack, p, subtract(q, p), 1.0, _NO_DEPTHS)
+
+
+@kernel
 def below_any(tree, stack, p, depths):
     """Whether a triangle straight above `p` is at most its depth away; `depths` (t,) float64, metres."""
-    up = 0.0, 0.0, 1.0
-    frame = ray_frame(up, 1.0)
-    inverse = _inverse(up, 1.0)
-    stack.nodes[0] = 0
-    depth = 1
-    while depth > 0:
-        depth -= 1
-        node = stack.nodes[depth]
-        if _enter(tree, node, p, inverse, 0.0, math.inf) == math.inf:
-            continue
-        first, count = tree.links[node, 0], tree.links[node, 1]
-        if count == 0:
-            stack.nodes[depth] = first
-            stack.nodes[depth + 1] = first + 1
-            depth += 2
-        for place in range(first, first + count):
-            own = depths[tree.triangles[place]]
-            a, b, c = _corner(tree, place, 0), _corner(tree, place, 1), _corner(tree, place, 2)
-            if own > 0.0 and ray_triangle(p, frame, a, b, c) <= own:
-                return True
-    return False
+    return _meets(tree, stack, p, (0.0, 0.0, 1.0), math.inf, depths)
 
 
 @kernel

@@ -29,7 +29,7 @@ def from_lists(
         raise GeometryError("a navigation mesh needs at least one polygon")
     # Equal vertices become one, the first of them.
     _, first, inverse, _ = distinct(points)
-    same = first[inverse.ravel()]
+    same = first[inverse]
     sizes = np.array([len(row) for row in rows])
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
     corners = same[np.concatenate(rows)].astype(np.int32)

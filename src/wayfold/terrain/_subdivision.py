@@ -144,7 +144,7 @@ def _owners(shapes: NDArray[Any], places: Array) -> Ints:
     point, shape = shapely.STRtree(shapes).query(shapely.points(unique), predicate="intersects")
     owners = np.full(len(unique), UNPAINTED, np.int32)
     np.maximum.at(owners, point, shape.astype(np.int32))
-    return owners[inverse.ravel()]
+    return owners[inverse]
 
 
 def thinnest(vertices: Array, triangles: Ints) -> float:

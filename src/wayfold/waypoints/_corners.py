@@ -114,7 +114,7 @@ def _welded(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     size = max(_WELD * float((high - low).max()), 1e-300)
     keys = np.round((mesh.vertices - low) / size).astype(np.int64)
     _, first, weld, _ = distinct(keys)
-    return first, weld.ravel()
+    return first, weld
 
 
 def _folds(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:

@@ -284,7 +284,7 @@ def _sharp_edges(mesh: Mesh, extent: float) -> _Edges:
     """
     size = max(_WELD * extent, 1e-300)
     _, first, weld, _ = distinct(np.round((mesh.vertices - mesh.vertices.min(axis=0)) / size))
-    sides = weld.ravel()[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    sides = weld[mesh.triangles][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     owner = np.repeat(np.arange(len(mesh)), 3)
     third = mesh.vertices[mesh.triangles[:, [2, 0, 1]]].reshape(-1, 3)
     ends = np.sort(sides, axis=1)

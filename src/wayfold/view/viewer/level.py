@@ -100,7 +100,7 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
 def _welded(vertices: Points, triangles: NDArray[np.int32]) -> tuple[Points, NDArray[np.int32]]:
     """Vertices within a millimetre as one, since many files repeat them, and the triangles that are still triangles."""
     points, _, places, _ = distinct(np.round(vertices, 3))
-    corners = places.reshape(-1)[triangles].astype(np.int32)
+    corners = places[triangles].astype(np.int32)
     a, b, c = corners.T
     return points, corners[(a != b) & (b != c) & (a != c)]
 
@@ -111,7 +111,7 @@ def largest(mesh: Mesh, triangles: NDArray[np.int64], most: int) -> NDArray[np.i
         return triangles
     areas = mesh.areas[triangles]
     places = distinct(np.round(mesh.vertices, 3)).inverse
-    corners = places.reshape(-1)[mesh.triangles[triangles]]
+    corners = places[mesh.triangles[triangles]]
     links = np.concatenate([corners[:, :2], corners[:, 1:]])
     size = int(corners.max()) + 1
     joined = coo_array((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape=(size, size))

@@ -215,7 +215,7 @@ def _by_colour(surface: Surface) -> Iterable[tuple[int | None, Colour, NDArray[n
         return
     found, _, which, _ = distinct(surface.colours)
     for number, (red, green, blue) in enumerate(found.tolist()):
-        yield number, (red, green, blue), surface.triangles[which.reshape(-1) == number]
+        yield number, (red, green, blue), surface.triangles[which == number]
 
 
 def _used(
