@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -35,6 +36,12 @@ def overlap(regions):
     mine = first < second
     shapes = np.array(regions, dtype=object)
     return float(shapely.area(shapely.intersection(shapes[first[mine]], shapes[second[mine]])).sum())
+
+
+def exact_area(region):
+    """Area of a polygon without holes, without rounding."""
+    corners = [(Fraction(x), Fraction(y)) for x, y in shapely.get_coordinates(region)]
+    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairwise(corners))) / 2
 
 
 def is_convex(region, tolerance):

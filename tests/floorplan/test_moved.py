@@ -169,7 +169,9 @@ def test_a_wall_of_blocks_that_touch_lets_nobody_through_wherever_it_stands(seed
         cut = FloorPlan(room, walls).decompose(method)
         for optimal in (False, True):
             assert not cut.path(west, east, optimal=optimal)
-            assert cut.path(west, north, optimal=optimal).length == pytest.approx(0.4 * size)
+        # A quick way may take other regions than those on the straight line.
+        assert cut.path(west, north, optimal=False).length >= (0.4 - 1e-7) * size
+        assert cut.path(west, north, optimal=True).length == pytest.approx(0.4 * size)
 
 
 def placed(rng, shapes, places):
@@ -207,7 +209,7 @@ def tip_to_tip(rng, gap=0.0):
     return shapes
 
 
-@seeds(40, found=(9802021,))
+@seeds(40, found=(9802021, 9901007))
 def test_a_row_of_corners_that_touch_lets_nobody_through_wherever_it_stands(seed):
     rng = np.random.default_rng(seed)
     size, shapes, points = placed(
@@ -218,7 +220,8 @@ def test_a_row_of_corners_that_touch_lets_nobody_through_wherever_it_stands(seed
         cut = plan.decompose(method)
         for optimal in (False, True):
             assert not cut.path(points[0], points[1], optimal=optimal)
-            assert cut.path(points[0], points[2], optimal=optimal).length == pytest.approx(0.4 * size)
+        assert cut.path(points[0], points[2], optimal=False).length >= (0.4 - 1e-7) * size
+        assert cut.path(points[0], points[2], optimal=True).length == pytest.approx(0.4 * size)
 
 
 @seeds(25)
