@@ -241,11 +241,12 @@ def visibility_length(free, start, goal):
     if not len(parts):
         return math.inf
     away = np.array([shapely.distance(parts, end) for end in ends])
-    beside = away < 1e-6
-    for at, end in enumerate(ends):
+    # The tip of a wedge may have gone farther than other sides; what is behind a wall does not count.
+    seen = np.array([shapely.covers(free.buffer(1e-8), shapely.shortest_line(parts, end)) for end in ends])
+    beside = (away < 1e-6) | (away < 1e-5) & seen
+    for at in range(2):
         if not beside[at].any():
-            nearest = int(np.argmin(away[at]))
-            beside[at, nearest] = free.buffer(1e-8).covers(shapely.shortest_line(parts[nearest], end))
+            beside[at, np.argmin(np.where(seen[at], away[at], np.inf))] = seen[at].any()
     return min((_visibility_length(part, *ends) for part in parts[beside.all(axis=0)]), default=math.inf)
 
 

@@ -84,6 +84,7 @@ def test_paths_between_walls_and_rooms_are_the_same_both_ways(world, method):
 @example((5351, "lattice"), "deaccon")  # a start that rounding puts behind its wall
 @example((7451472, "boxes"), "hertel-mehlhorn")  # a goal on a pinch point
 @example((12002896, "slivers"), "hertel-mehlhorn")  # a start in the tip of a wedge
+@example((2671, "lattice"), "hertel-mehlhorn")  # in one beside a wall
 def test_paths_from_corners_gateways_and_walls_are_as_long_as_the_visibility_graph_says(world, method):
     boundary, obstacles = make(world)
     cut = FloorPlan(boundary, obstacles).decompose(method)

@@ -179,6 +179,12 @@ def test_a_disc_that_does_not_fit_is_refused_by_every_query():
 @given(edits(10.0, costs=(1.0, 2.0, 0.5)))
 @example([("cost", Prism([(0.0, 0.5), (8.0, 0.5), (0.0, 4.75)], -2.0, 3.0), 2.0)])
 @example([("block", Prism([(0.0, 3.75), (6.75, 3.75), (0.0, 4.0)], -2.0, 3.0))])  # three corners on one line
+@example(  # an outline that ended beside the side of a triangle
+    [
+        ("cost", Prism([(0.0, 0.0), (0.25, 0.0), (0.0, 0.25)], -2.0, 3.0), 0.5),
+        ("block", Prism([(-0.25, 0.75), (9.25, 0.75), (-0.25, 7.5)], -2.0, 3.0)),
+    ]
+)
 @settings(max_examples=10)
 def test_edits_for_a_disc_equal_ground_from_scratch(sequence):
     opened = world()

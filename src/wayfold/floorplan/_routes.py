@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
 
 Point = NDArray[np.float64]
+_ROUNDS = 100  # in which ways over mouths are straightened; most take a few
 
 
 class Place(NamedTuple):
@@ -106,25 +108,84 @@ def _pulled(cut: Decomposition, start: Place, goal: Place, nodes: NDArray[np.int
 def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
     """The shortest way through the gateways among nodes of the graph, (k, 3), all of it local."""
     regions = nodes[nodes < cut.num_regions]
-    doors = nodes[nodes >= cut.num_regions] - cut.num_regions
+    return _taut(cut, start, goal, regions, nodes[nodes >= cut.num_regions] - cut.num_regions)
+
+
+def _taut(
+    cut: Decomposition, start: Point, goal: Point, regions: NDArray[Any], doors: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The shortest way through regions and the gateways between them, (k, 3), all of it local.
+
+    The ground bends at mouths, where floors and stairs meet, and is even between them: there the way is straight or
+    bends around corners as it does seen from above. Where it passes a mouth is moved until nothing gets shorter.
+    """
     segments = cut.gateways.local[doors]
     # The first region of a gateway lies to the left of its segment: who leaves it has its end on the left.
     leaving = cut.gateways.pairs[doors, 0] == regions[:-1]
-    portals = np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments)
-    points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
-    used = pull_string(np.ascontiguousarray(portals), start[:2].copy(), goal[:2].copy(), points, portal)
-    corners, inner = points[:used], doors[portal[1 : used - 1]]
-    second = (cut.gateways.local[inner, :2] != corners[1:-1]).any(axis=1)
-    z = cut.vertex_heights[cut.topology.ends[inner, second.astype(np.int64)]]
-    whole = np.column_stack([corners, np.concatenate([start[2:], z, goal[2:]])])
-    return _over_mouths(cut, whole, doors[cut.is_mouth[doors]])
-
-
-def _over_mouths(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
-    """A local way with points where it passes from floors to stairs and back, as the ground bends there."""
+    portals = np.ascontiguousarray(np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments))
+    mouths = np.flatnonzero(cut.is_mouth[doors])
+    whole = _funnel(cut, start, goal, doors, portals)
     if not len(mouths):
-        return points
-    result = [points[0]]
+        return whole
+    places = _crossings(cut, whole, doors[mouths])
+    first, last = np.append(0, mouths + 1), np.append(mouths, len(doors))
+    for _ in range(_ROUNDS):
+        stops = [start, *places, goal]
+        parts = [
+            _funnel(cut, a, b, doors[i:j], portals[i:j])
+            for (a, b), i, j in zip(pairwise(stops), first, last, strict=True)
+        ]
+        before = places.copy()
+        for at, mouth in enumerate(doors[mouths].tolist()):
+            # A part of no length has one point.
+            ahead = next((part[1] for part in parts[at + 1 :] if len(part) > 1), goal)
+            behind = next((part[-2] for part in parts[at::-1] if len(part) > 1), start)
+            places[at] = _between(cut, mouth, behind, ahead, places[at])
+            if len(parts[at]) > 1:
+                parts[at][-1] = places[at]
+            if len(parts[at + 1]) > 1:
+                parts[at + 1][0] = places[at]
+        if np.abs(places - before).max() <= cut.rounding:
+            break
+    whole = np.concatenate(parts)
+    # A corner of the way may lie on a mouth: it is there once.
+    new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding
+    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])])
+
+
+def _funnel(
+    cut: Decomposition, start: Point, goal: Point, doors: NDArray[Any], portals: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The shortest way through gateways seen from above, with the heights of its corners."""
+    points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
+    used = pull_string(portals, start[:2].copy(), goal[:2].copy(), points, portal)
+    result = np.empty((used, 3))
+    result[:, :2] = points[:used]
+    inner = doors[portal[1 : used - 1]] if used > 2 else doors[:0]
+    second = (cut.gateways.local[inner, :2] != points[1 : used - 1]).any(axis=1)
+    result[1:-1, 2] = cut.vertex_heights[cut.topology.ends[inner, second.astype(np.int64)]]
+    result[0, 2], result[-1, 2] = start[2], goal[2]
+    return result
+
+
+def _between(cut: Decomposition, mouth: int, behind: Point, ahead: Point, place: Point) -> Point:
+    """Where the shortest way between two points passes a mouth: straight, if the ground were unfolded about it."""
+    (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
+    begin, along = np.array([ax, ay, height]), np.array([bx - ax, by - ay, 0.0])
+    width = float(np.linalg.norm(along))
+    along /= width
+    near, far = (float((point - begin) @ along) for point in (behind, ahead))
+    off, beyond = (
+        float(np.linalg.norm(point - begin - reach * along)) for point, reach in ((behind, near), (ahead, far))
+    )
+    if off + beyond <= cut.rounding:  # along the mouth
+        return place
+    return np.asarray(begin + min(max((near * beyond + far * off) / (off + beyond), 0.0), width) * along)
+
+
+def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
+    """Where a local way passes from floors to stairs and back, (m, 3)."""
+    result = []
     rest = points  # what comes after the last mouth: stairs may lead back over the floor that the way came from
     for mouth in mouths.tolist():
         (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
@@ -142,13 +203,9 @@ def _over_mouths(cut: Decomposition, points: NDArray[np.float64], mouths: NDArra
         leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
         place = rest[leg] + part[leg] * (rest[leg + 1] - rest[leg])
         place[2] = height
-        result += [*rest[1 : leg + 1], place]
+        result.append(place)
         rest = np.concatenate([place[None], rest[leg + 1 :]])
-    result += list(rest[1:])
-    whole = np.array(result)
-    # A corner of the way may lie on a mouth: it is there once.
-    new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding
-    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])])
+    return np.array(result)
 
 
 def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
@@ -167,7 +224,9 @@ def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
         return found
     points = found.points
     if len(cut.levels) > 1 and len(found.nodes) > 1:
-        points = _over_mouths(cut, points, _mouths(cut, found.nodes))
+        doors = _doors(cut, found.nodes, points)
+        if cut.is_mouth[doors].any():
+            points = _taut(cut, points[0], points[-1], found.nodes, doors)
     points = cut.frame.world(points)
     points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=found.nodes, expanded=found.expanded)
@@ -180,12 +239,21 @@ def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
     return path
 
 
-def _mouths(cut: Decomposition, regions: NDArray[Any]) -> NDArray[Any]:
-    """The gateways between levels on a way through regions."""
+def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The gateways that a local way through regions passes: where two regions have several, the nearest to it."""
+    import shapely
+
     pairs = np.sort(np.column_stack([regions[:-1], regions[1:]]), axis=1)
-    pairs = pairs[cut.region_levels[pairs[:, 0]] != cut.region_levels[pairs[:, 1]]]
     known = cut.gateways.pairs
-    return np.array([np.flatnonzero((known == pair).all(axis=1))[0] for pair in pairs], dtype=np.int64)
+    way = shapely.linestrings(points[:, :2])
+    doors = np.empty(len(pairs), np.int64)
+    for at, pair in enumerate(pairs):
+        found = np.flatnonzero((known == pair).all(axis=1))
+        if len(found) > 1:
+            gaps = shapely.distance(way, shapely.linestrings(cut.gateways.local[found].reshape(-1, 2, 2)))
+            found = found[[int(np.argmin(gaps))]]
+        doors[at] = found[0]
+    return doors
 
 
 def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_]) -> Point:

@@ -336,8 +336,8 @@ class Decomposition(Savable):
             False gives the paper's path, over gateway midpoints and region centres.
         optimal : bool
             Search the shortest path of all instead, exactly, with the `NavMesh` of the regions; then the `nodes` of the
-            path are regions, and it is never longer than the smooth one. Over stairs and ramps it is the shortest seen
-            from above.
+            path are regions, and it is never longer than the smooth one. Which stairs and ramps it takes is decided as
+            seen from above; over those the way is the shortest.
 
         Raises
         ------

@@ -254,21 +254,46 @@ def _cut(ground: Ground, polygons: list[Any], outlines: list[Outline]) -> Cluste
 
 
 def _noded(lines: NDArray[Any], corners: Array, near: float) -> Any:
-    """Lines cut where they meet, without ends that are nearly the same; corners stay where they are.
+    """Lines cut where they meet, without ends that are nearly the same or nearly on a line; corners stay as they are.
 
-    An outline that was computed runs along another one only within rounding. Together they would leave slivers, and
-    ends so close to each other that no route gets from one side of them to the other.
+    An outline that was computed runs along another one, or ends on it, only within rounding. Together they would leave
+    slivers, faces that are not closed, and ends so close to each other that no route gets from one side to the other.
     """
     found = shapely.union_all(lines)
     for _ in range(_ROUNDS):
         parts = shapely.get_parts(found)
         points, line = shapely.get_coordinates(parts, return_index=True)
         fixed, same = np.split(same_points(np.concatenate([corners, points]), near), [len(corners)])
-        if (same == points).all() or (fixed != corners).any():
+        if (fixed != corners).any():
             break
         step = np.flatnonzero((line[1:] == line[:-1]) & (same[1:] != same[:-1]).any(axis=1))
-        found = shapely.union_all(shapely.linestrings(np.stack([same[step], same[step + 1]], axis=1)))
+        legs = np.stack([same[step], same[step + 1]], axis=1)
+        tied = _through(legs, distinct(same).rows, near)
+        if len(tied) == len(legs) and (same == points).all():
+            break
+        found = shapely.union_all(shapely.linestrings(tied))
     return found
+
+
+def _through(legs: Array, points: Array, near: float) -> Array:
+    """Legs (n, 2, 2), each of them by way of the points that it passes within `near`."""
+    leg, point = shapely.STRtree(shapely.points(points)).query(
+        shapely.linestrings(legs), predicate="dwithin", distance=near
+    )
+    passed = points[point]
+    inner = (passed[:, None] != legs[leg]).any(axis=2).all(axis=1)
+    leg, passed = leg[inner], passed[inner]
+    if not len(leg):
+        return legs
+    begins, along = legs[leg, 0], legs[leg, 1] - legs[leg, 0]
+    share = ((passed - begins) * along).sum(axis=1) / (along**2).sum(axis=1)
+    of = np.concatenate([np.arange(len(legs)), leg, np.arange(len(legs))])
+    shares = np.concatenate([np.full(len(legs), -np.inf), share, np.full(len(legs), np.inf)])
+    stops = np.concatenate([legs[:, 0], passed, legs[:, 1]])
+    order = np.lexsort((shares, of))
+    of, stops = of[order], stops[order]
+    step = np.flatnonzero(of[1:] == of[:-1])
+    return np.stack([stops[step], stops[step + 1]], axis=1)
 
 
 def _polygons(corners: Array) -> NDArray[Any]:

@@ -10,7 +10,18 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import helper, implements, inline, kernel
-from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.graph._kernels import (
+    FOUND,
+    HEAP_FULL,
+    UNREACHABLE,
+    begin,
+    cost,
+    distance,
+    drop_top,
+    relax,
+    slots,
+    target,
+)
 from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
 from wayfold.terrain._steiner_kernels import across
 
@@ -266,7 +277,30 @@ def strangeness(space, state, tris, more_tris, ways, node):
 
 
 @kernel
-def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, scale, share, ways):
+def search_around(space, state, start, goal, scale, share):
+    """A* from `start` to `goal`, and on until every node is settled by way of which one gets there for a `share` more.
+
+    Returns (status, -1, settled nodes), as other searches do; the goal's cost stands in the state.
+    """
+    clock = begin(state, start)
+    size = 1
+    settled = 0
+    most = np.inf
+    while size > 0 and state.keys[0] <= most:
+        node = state.nodes[0]
+        size = drop_top(state, size)
+        settled += 1
+        if node == goal:
+            most = (1.0 + share) * state.cost[goal]
+            continue
+        size = relax(space, state, size, clock, node, goal, scale, np.inf)
+        if size < 0:
+            return HEAP_FULL, -1, settled
+    return FOUND if most < np.inf else UNREACHABLE, -1, settled
+
+
+@kernel
+def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, scale, share, around, ways):
     """The most promising way beside the cheapest one: after how many nodes it leaves that, and for which node.
 
     Ways that leave the `trail` (k,) int32 once are looked at; from the `start` (2,) lines lead to `nodes` and cost
@@ -298,7 +332,7 @@ def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, s
                 continue
             # What A* has settled whatever its order; a search that goes everywhere has settled more.
             ahead = np.sqrt((space.points[node, 0] - start[0]) ** 2 + (space.points[node, 1] - start[1]) ** 2)
-            if not beyond + scale * ahead < best * (1.0 - 1e-9):
+            if not beyond + scale * ahead < best * (1.0 + around) * (1.0 - 1e-9):
                 continue
             strange = strangeness(space, state, tris, more_tris, ways, node)
             if i > 0 and not ways.passed[step_triangle(tris, more_tris, slot)]:

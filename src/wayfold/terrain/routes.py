@@ -22,6 +22,7 @@ _NEAR = 1e-10  # of the extent: crossings this close to a vertex pass through it
 _LINKS = 2  # dual nodes that a start or goal is joined to (section 4.3)
 _CHUNK = 2048  # nodes whose steps are computed at a time
 _SHARE = 0.05  # of the cost of a way: what refining it may save more than refining another one
+_AROUND = 0.03  # of the cost of the cheapest way: how much dearer other ways may be in the graph
 _LOOK = 12  # nearest dual nodes among which those are looked for
 
 
@@ -177,17 +178,7 @@ class _Linked:
         scale = self._scale if search == "astar" else 0.0
         state, status, _, settled = searcher.run(
             self._pool.workspaces,
-            lambda state: graph_kernels.search(
-                space,
-                state,
-                count,
-                count + 1,
-                scale,
-                graph_kernels.UNLIMITED,
-                searcher.NO_NODES,
-                searcher.NO_BUDGET,
-                False,
-            ),
+            lambda state: self._search(space, state, count, scale),
         )
         found: list[Way] = []
         if status == graph_kernels.FOUND:
@@ -197,6 +188,12 @@ class _Linked:
         self._pool.workspaces.give(state)
         self._pool.give_goals(goals, links.nodes)
         return found, settled, _ends_cost(found, links, last)
+
+    def _search(self, space: Any, state: Any, count: int, scale: float) -> Any:
+        """Search the way from the goal, which is the node after all others, to the start after it."""
+        return graph_kernels.search(
+            space, state, count, count + 1, scale, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
+        )
 
     def reach(self, goal: Array, place: int) -> Reach:
         """One search from a goal to everywhere."""
@@ -448,6 +445,11 @@ class EdgeRoutes(_Linked):
             return exact_cost(self.ground, self.weights, ends, self.radius)
         return float(self.weights[places[0]] * np.hypot(*(ends[1] - ends[0])))
 
+    def _search(self, space: Any, state: Any, count: int, scale: float) -> Any:
+        if not self.refine:
+            return super()._search(space, state, count, scale)
+        return _route_kernels.search_around(space, state, count, count + 1, scale, _AROUND)
+
     def _ways(
         self, space: Any, state: Any, start: Array, places: Ints, links: EndLinks, last: EndLinks, direct: float
     ) -> list[Way]:
@@ -463,7 +465,7 @@ class EdgeRoutes(_Linked):
         passed[found[0].tris] = True
         left, entered = _route_kernels.sidetrack(
             space, state, self.graph.tris, self.more.tris, start, links.nodes, links.costs, trail, best, self._scale,
-            _SHARE, _route_kernels.Descents(
+            _SHARE, _AROUND, _route_kernels.Descents(
                 passed, np.zeros(count, np.bool_), np.empty(count), np.empty(count), np.empty(count, np.int32)
             ),
         )  # fmt: skip
