@@ -127,6 +127,7 @@ def test_more_corners_on_the_walls_and_another_order_change_no_path(world, metho
 @settings(max_examples=15)
 @given(worlds, transforms, st.sampled_from(FULL))
 @example((0, "boxes"), turned(4.5, 1e3, (1e7, -1e7)), "hertel-mehlhorn")  # a border rounded away in the mesh
+@example((117189425, "boxes"), turned(1.0, 0.1, (390000.0, 5820000.0), True), "hertel-mehlhorn")  # both sides rounded
 def test_a_moved_plan_that_was_changed_has_the_paths_of_one_made_anew(world, matrix, method):
     if steps(matrix)[1] > 1e-8:
         matrix = [*matrix[:4], 0.0, 0.0]

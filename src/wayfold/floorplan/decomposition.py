@@ -129,8 +129,12 @@ class Decomposition(Savable):
 
     @property
     def border_rounding(self) -> float:
-        """How far borders of neighbours may lie apart, metres; more after updates, which round the touched regions."""
-        return self.rounding / (4.0 if self.updated else 16.0)
+        """How far borders of neighbours may lie apart, metres.
+
+        Updates round the touched regions: the ends of a border and a corner on it may each be off by 0.71 of the
+        resolution of the plan, which is a quarter of `rounding`.
+        """
+        return self.rounding / (2.0 if self.updated else 16.0)
 
     @derived
     def topology(self) -> _mesh.Topology:
