@@ -107,6 +107,32 @@ def test_a_door_closes_and_opens_again():
     assert waypoints.num_edges == edges
 
 
+def parallel(costs):
+    """Four waypoints in a row, the middle two joined by an edge of each cost."""
+    points = [(x, 0.0, 0.0) for x in range(4)]
+    edges = [(0, 1), (2, 3), *[(1, 2), (2, 1)][: len(costs)]]
+    graph = Graph.from_edges(points, edges, costs=[1.0, 1.0, *costs])
+    return WaypointGraph.from_graph(graph, (1, 1, 1))
+
+
+@pytest.mark.parametrize("costs", [(2.0, 5.0), (5.0, 2.0), (math.inf, 2.0)])
+def test_an_edge_that_is_set_replaces_all_parallel_ones(costs):
+    waypoints = parallel(costs)
+    waypoints.update([(1, 2)], Motion.SURFACE, costs=[9.0])
+    assert waypoints.graph.path(0, 3).cost == waypoints.graph.path(3, 0).cost == 11.0
+    assert waypoints.num_edges == 3
+    assert not waypoints.graph.path(0, 3, motions=Motion.VOLUMETRIC)
+
+
+def test_a_blocked_edge_does_not_stand_in_for_one_that_is_gone():
+    waypoints = parallel((2.0,))
+    subregions = SubregionGraph.build(waypoints, Motion.SURFACE)
+    assert len(partition(subregions)) == 1
+    subregions.repair(waypoints.update([(1, 2)], Motion.SURFACE, costs=[math.inf]))
+    assert partition(subregions) == partition(SubregionGraph.build(waypoints, Motion.SURFACE))
+    assert not subregions.path(0, 3)
+
+
 def test_many_new_edges_find_room():
     waypoints = corridor(20)
     subregions = SubregionGraph.build(waypoints)

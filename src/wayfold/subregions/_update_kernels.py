@@ -106,15 +106,13 @@ def turn_of(groups, labels, null, node):
 
 @inline
 def bypassed(space, layout, labels, a, b, region):
-    """Whether two waypoints of one subregion have a common neighbour in it, so that their edge is not missed."""
+    """Whether two waypoints of one subregion that no edge joins have a common neighbour in it: then none is missed."""
     mine = labels[a]
     first, last = slots(space, a)
     for slot in range(first, last):
         middle = target(space, a, slot)
-        if middle < 0 or middle == a or labels[middle] != mine:
+        if middle < 0 or middle == a or middle == b or labels[middle] != mine:
             continue
-        if middle == b:
-            return True
         if layout.of[middle, 0] != region and layout.of[middle, 1] != region:
             continue
         begin, end = slots(space, middle)

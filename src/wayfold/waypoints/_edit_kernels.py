@@ -57,10 +57,10 @@ def drop_edges(offsets, targets, motions, edges):
 
 @kernel
 def set_edges(offsets, targets, motions, costs, edges, kinds, prices, first):
-    """Add edges from row `first` on, or change the motions of those that are there.
+    """Add edges from row `first` on; each replaces those between the same two waypoints, all parallel ones too.
 
-    Returns (edges done, edges that are new); fewer are done when a row has no spare slot left. `costs` and `prices` may
-    be of size 0.
+    Returns (edges done, edges gained); fewer are done when a row has no spare slot left. `costs` and `prices` may be of
+    size 0.
     """
     fresh = 0
     for at in range(first, edges.shape[0]):
@@ -79,6 +79,11 @@ def set_edges(offsets, targets, motions, costs, edges, kinds, prices, first):
             motions[slot] = kinds[at]
             if costs.size > 0:
                 costs[slot] = prices[at]
+            for parallel in range(slot + 1, offsets[a + 1]):
+                if targets[parallel] == b and motions[parallel] != 0:
+                    targets[parallel] = a
+                    motions[parallel] = 0
+                    fresh -= side
     return edges.shape[0], fresh
 
 

@@ -533,8 +533,8 @@ class WaypointGraph(Savable):
         Parameters
         ----------
         edges : (k, 2) array_like of int, optional
-            Edges to add; those that are there already get the new motions. New waypoints have the numbers after the
-            last one.
+            Edges to add; each replaces what joins its two waypoints already, parallel edges too. New waypoints have the
+            numbers after the last one.
         motions : (k,) array_like of Motion bits, or one for all, optional
             What the edges are for; every motion by default.
         costs : (k,) array_like, >= 0, optional
