@@ -16,6 +16,7 @@ from tests.world.levels import BIRD
 from wayfold import Agent, Box, Mesh, Motion, WaypointGraph, World
 from wayfold.agent import check_motions
 from wayfold.errors import OffMapError
+from wayfold.waypoints._kernels import motion_between
 
 pytestmark = pytest.mark.kernels
 
@@ -54,6 +55,25 @@ def scene(name):
 def graph_for_all(name):
     mesh, agent, size = scene(name)
     return WaypointGraph.build(mesh, agent, region_size=size)
+
+
+@seeds(2)
+@pytest.mark.parametrize("name", ["office", "overhang"])
+def test_a_line_is_as_legal_from_its_end_as_from_its_start(name, seed):
+    graph, rng = graph_for_all(name), np.random.default_rng(seed)
+    around = graph.surroundings
+    world, body = around.world(), around.body
+    points = around.frame.local(graph.graph.points)
+    starts = points[rng.integers(len(points), size=3000)] + rng.normal(0, 0.02, (3000, 3))
+    ends = starts + rng.normal(0, body.near, (3000, 3)) * rng.choice([0.0, 1.0], (3000, 3), p=[0.3, 0.7])
+    legal = 0
+    for start, end in zip(starts, ends, strict=True):
+        for motion in Motion:
+            here, there = tuple(map(float, start)), tuple(map(float, end))
+            answer = motion_between(world, body, here, there, int(motion))
+            assert answer == motion_between(world, body, there, here, int(motion)), (start, end, motion)
+            legal += answer != 0
+    assert legal > 100
 
 
 def answer(graph, a, b, motions):

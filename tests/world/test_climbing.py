@@ -58,6 +58,7 @@ def test_a_climber_gets_from_the_floor_to_the_top_of_a_box(floor, width, depth, 
 @example((20.0, 10.0), 0.2, 3.0, 0.44, 0.0)
 @example((20.0, 20.0), 0.2, 7.0, 0.5, 0.0)
 @example((20.0, 10.0), 0.7, 2.688, 1.0, 45.0)
+@example((20.0, 20.0), 2.0, 1.0, 0.599609375, 0.0)
 def test_a_climber_gets_over_a_wall_from_one_side_to_the_other(floor, thickness, height, x, angle):
     left, middle = 2.0 + x * (floor[0] - 4.0 - thickness), floor[1] / 2
     high = left + thickness, floor[1], height

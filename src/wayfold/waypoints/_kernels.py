@@ -233,8 +233,11 @@ def within_reach(world, body, p, q):
 def motions_between(world, body, p, q, wanted, every):
     """The motions of `wanted` by which a straight line is legal: all where `every`, else the first that passes.
 
-    0 for none. They are tried in the order surface, adhesive, volumetric.
+    0 for none. They are tried in the order surface, adhesive, volumetric. A line is as legal from its end as from its
+    start: it is always looked at from the lower of the two.
     """
+    if q < p:
+        p, q = q, p
     if not free(world, p, q, body.radius):
         return 0
     upright = False
