@@ -11,16 +11,17 @@ import numpy as np
 
 from wayfold._jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import below_any, capsule_clear, nearest_triangle, ray_nearest
-from wayfold.geometry._kernels import along, dot, subtract
+from wayfold.geometry._kernels import along, distance2, dot, subtract
 from wayfold.graph._kernels import find_root
 
 SURFACE = 1
 ADHESIVE = 2
 VOLUMETRIC = 4
 
+_FINE = 0.125  # of a step: how finely a line is looked at where a wall is hardly within reach
+_FINEST = 0.002  # of a step: and where that does not tell either
 # Vectors to the nearest polygon are "not too different" (000, section 3) within 49 degrees of those at both ends: with
 # one stop on the way, one gets around the edge between two walls, or between a wall and a roof.
-_FINEST = 0.125  # of a step: how finely a line is looked at where a wall is hardly within reach
 ALIKE = 0.65
 
 
@@ -203,30 +204,54 @@ def hanging(world, body, p, away):
     return room if capsule_clear(world.tree, world.stack, middle, middle, max(depth, across) + room) else 0.0
 
 
+@helper
+def hold(world, body, p):
+    """What one clings to at `p`: (triangle, -1 for none; how far away it is; its nearest point; whether it is steep).
+
+    Something steep holds whatever else is nearer; where there is none within reach, the nearest surface must not face
+    up.
+    """
+    away2, triangle, where = nearest_triangle(world.steep, world.stack, p, body.near * body.near)
+    steep = triangle >= 0
+    if not steep:
+        away2, triangle, where = nearest_triangle(world.tree, world.stack, p, body.near * body.near)
+        if triangle >= 0 and p[2] - where[2] >= body.cosine * math.sqrt(away2):
+            triangle = -1
+    return triangle, math.sqrt(away2), where, steep
+
+
 @inline
 def within_reach(world, body, p, q):
     """Whether something to cling to is near all the way from `p` to `q`, also between samples.
 
-    Something steep holds whatever else is nearer; where there is none within reach, the nearest surface must not face
-    up. The distance to the nearest triangle changes by no more than one moves: so the next place to look at is as far
-    on as there is room left.
+    The distance to the nearest triangle changes by no more than one moves, so the next place to look at is as far on as
+    there is room left. Where that is hardly any, what is near on both sides of a short step must be near all along it:
+    one triangle, which is convex, one of its points, or as much of two as there is room left to each. Steps that do not
+    tell are halved.
     """
     way = subtract(q, p)
     length = math.sqrt(dot(way, way))
-    done, least = 0.0, _FINEST * body.step
-    # Half a step on it may be further away by as much: what is that close to the limit does not count.
-    reach = body.near - 0.5 * least
-    while done < length:
-        spot = along(p, way, done / length)
-        away2, triangle, _ = nearest_triangle(world.steep, world.stack, spot, reach * reach)
-        if triangle >= 0:
-            done += max(least, body.near - math.sqrt(away2))
-            continue
-        away2, triangle, where = nearest_triangle(world.tree, world.stack, spot, reach * reach)
-        if triangle < 0 or spot[2] - where[2] >= body.cosine * math.sqrt(away2):
-            return False
-        done += max(least, hanging(world, body, spot, math.sqrt(away2)))
-    return True
+    done, least, near2 = 0.0, _FINE * body.step, body.near * body.near
+    spot = p
+    triangle, away, where, steep = hold(world, body, p)
+    while triangle >= 0 and done < length:
+        room = body.near - away if steep else hanging(world, body, spot, away)
+        step = max(least, room)
+        ahead = q
+        if done + step < length:
+            ahead = along(p, way, (done + step) / length)
+        step = min(step, length - done)
+        after, after_away, after_where, after_steep = hold(world, body, ahead)
+        if step > room and not (after == triangle and after_steep == steep):
+            if distance2(ahead, where) > near2 and distance2(spot, after_where) > near2:
+                if away + after_away + step > 2.0 * body.near:
+                    if after < 0 or least < _FINEST * body.step:
+                        return False
+                    least *= 0.5
+                    continue
+        done, least = done + step, _FINE * body.step
+        spot, triangle, away, where, steep = ahead, after, after_away, after_where, after_steep
+    return triangle >= 0
 
 
 @helper
