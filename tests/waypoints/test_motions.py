@@ -76,6 +76,32 @@ def test_a_line_is_as_legal_from_its_end_as_from_its_start(name, seed):
     assert legal > 100
 
 
+@seeds(3)
+@pytest.mark.parametrize("agent", [SPIDER, Agent()], ids=["spider", "person"])
+def test_who_is_where_a_waypoint_is_gets_as_far_as_from_the_waypoint(agent, seed):
+    # Under slabs and a ramp that are hardly higher than the agent: it is not moved on top of them.
+    rng = np.random.default_rng(seed)
+    floor = Mesh([(0, 0, 0), (14, 0, 0), (14, 14, 0), (0, 14, 0)], [(0, 1, 2), (0, 2, 3)])
+    parts = [floor]
+    for x in (1.0, 5.0, 9.0):
+        low, high = agent.height * rng.uniform(1.02, 1.4, 2)
+        corners = [(x, 1, low), (x + 3, 1, low), (x + 3, 6, high), (x, 6, high)]
+        parts.append(Mesh(corners, [(0, 1, 2), (0, 2, 3)]))
+    rise = rng.uniform(1.0, 3.0)
+    parts.append(Mesh([(4, 8, 0), (9, 8, rise), (9, 12, rise), (4, 12, 0)], [(0, 1, 2), (0, 2, 3)]))
+    size = max(12 * agent.radius, 2 * agent.height)
+    graph = WaypointGraph.build(Mesh.concatenate(parts), agent, region_size=size, motions=agent.motions)
+    usable = np.flatnonzero(graph.usable(agent.motions))
+    points = graph.graph.points
+    below = 0
+    for a, b in rng.choice(usable, (60, 2)):
+        nodes, places = graph.path(int(a), int(b)), graph.path(points[a], points[b])
+        assert places.found or not nodes.found
+        assert places.cost <= nodes.cost * (1 + 1e-6)
+        below += points[a][1] < 6 and points[a][2] < agent.height
+    assert below
+
+
 def answer(graph, a, b, motions):
     try:
         return graph.joined(a, b, motions)

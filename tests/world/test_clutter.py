@@ -36,7 +36,7 @@ def outlines(rng, side):
             width, depth = rng.uniform((0.2, 0.1), (6.0, 2.0))
             shape = affinity.rotate(shapely.box(x, y, x + width, y + depth), rng.uniform(0, 180))
         else:
-            shape = shapely.Polygon((x, y) + rng.normal(0, 1.2, (3, 2)))
+            shape = shapely.Polygon(np.array([x, y]) + rng.normal(0, 1.2, (3, 2)))
         if shape.area > 0.02:
             found.append(shapely.orient_polygons(shape))
     return found

@@ -85,6 +85,8 @@ def blocks_of(rng, bounds, count):
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10_000), name=st.sampled_from(sorted(EVERYBODY)))
 @example(seed=17, name="person")
+@example(seed=131, name="spider")
+@example(seed=527, name="spider")
 def test_paths_among_random_blocks_and_ramps_are_legal(seed, name):
     rng = np.random.default_rng(seed)
     side = 14.0

@@ -20,6 +20,7 @@ from wayfold.waypoints import _kernels
 from wayfold.waypoints._kernels import Body as Body
 
 _SMALLEST_STEP = 1.0 / 18.0  # of the height between samples along an edge, for agents without a radius
+_HAIR = 0.02  # of the lift: how far above a point its own ground may be
 _ROUNDING = 2.0 * float(np.finfo(np.float32).eps)  # of what positions are off when they are stored, and a slope's share
 
 
@@ -127,12 +128,13 @@ class Surroundings:
         world, body = self.world(), self.body
         x, y, z = point.tolist()
         found = {}
-        above = (x, y, z + body.offset)
-        away, triangle = self._down(world, above, body.offset + body.lift + body.climb)
-        if triangle >= 0:
-            stand = (x, y, above[2] - away + body.lift)
-            if _kernels.kind_of(world, body, stand) & Motion.SURFACE:
-                found[Motion.SURFACE] = stand
+        # On the ground below, as the body stands there, or as it is. What is above may be a ramp or a slab that the
+        # character is under: ground is looked for further up only where that is nothing.
+        here = (x, y, z)
+        for spot in (self._stand(world, here, _HAIR * body.lift), here, self._stand(world, here, body.offset)):
+            if _kernels.kind_of(world, body, spot) & Motion.SURFACE:
+                found[Motion.SURFACE] = spot
+                break
         _, triangles, places = self.index.nearest(point[None], body.near, workers=1)
         if triangles[0] >= 0:
             normal = self.local_mesh.normals[triangles[0]]
@@ -140,20 +142,26 @@ class Surroundings:
             away = float(np.linalg.norm(outwards))
             outwards = outwards / away if away > 1e-6 * body.near else normal
             cling = tuple((places[0] + outwards * max(away, body.offset)).tolist())
-            if _kernels.kind_of(world, body, cling) & Motion.ADHESIVE:
-                found[Motion.ADHESIVE] = cling
-        for spot in ((x, y, z), found.get(Motion.SURFACE), found.get(Motion.ADHESIVE)):
+            for spot in (cling, here):
+                if _kernels.kind_of(world, body, spot) & Motion.ADHESIVE:
+                    found[Motion.ADHESIVE] = spot
+                    break
+        for spot in (here, found.get(Motion.SURFACE), found.get(Motion.ADHESIVE)):
             if spot is not None and _kernels.kind_of(world, body, spot) & Motion.VOLUMETRIC:
                 found[Motion.VOLUMETRIC] = spot
                 break
         return found
 
-    @staticmethod
-    def _down(world: _kernels.World, origin: tuple[float, float, float], reach: float) -> tuple[float, int]:
+    def _stand(
+        self, world: _kernels.World, place: tuple[float, float, float], rise: float
+    ) -> tuple[float, float, float]:
+        """The position of a body on the first surface below a place, looked for from `rise` metres above it."""
         from wayfold.geometry._bvh_kernels import ray_nearest
 
-        away, triangle = ray_nearest(world.tree, world.stack, origin, (0.0, 0.0, -1.0), reach)
-        return float(away), int(triangle)
+        x, y, z = place
+        reach = rise + self.body.lift + self.body.climb
+        away, triangle = ray_nearest(world.tree, world.stack, (x, y, z + rise), (0.0, 0.0, -1.0), reach)
+        return (x, y, z + rise - float(away) + self.body.lift) if triangle >= 0 else place
 
     def entrance(self, point: NDArray[np.float64], motions: Motion, name: str) -> Entrance:
         """Where a character at a local point is, and where it can get to in a straight line by one of its motions.
