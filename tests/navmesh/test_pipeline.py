@@ -37,8 +37,8 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
     voxels = AgentVoxels.of(agent, settings)
     frame = frame_of(mesh, settings)
     chosen = np.arange(len(mesh), dtype=np.int32)
-    field = pipeline.heightfield(triangles_of(mesh), chosen, frame, voxels)
-    space, firm, distance = pipeline.open_ground(field, frame, voxels)
+    field, parts = pipeline.heightfield(triangles_of(mesh), chosen, frame, voxels)
+    space, firm, distance = pipeline.open_ground(triangles_of(mesh), field, parts, frame, voxels)
     _compact_kernels.erode(space.kind, firm, distance, voxels.radius)
     region, columns = pipeline.regions(space, frame, 0, settings)
     rims = pipeline.contours(space, region, columns, frame, voxels.height, settings)
@@ -85,9 +85,9 @@ def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
     grounds = spans[:, 2].astype(np.float32)
     heights = spans[:, 1:3].astype(float)
     world = np.empty((0, 3)), np.empty((0, 3), np.int32), Frame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
-    field = _field_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
+    field, _, _ = _field_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
     turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
-    back = _field_kernels.merge_spans(*world, *turned, 1.0)
+    back, _, _ = _field_kernels.merge_spans(*world, *turned, 1.0)
     for a, b in zip(field, back, strict=True):
         np.testing.assert_array_equal(a, b)
     for column in range(3):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.navmesh.strategies import box, floor, mesh_of
 from tests.navmesh.worlds import house, placed, stairs
 from wayfold import Agent, NavMesh
+from wayfold.errors import GeometryError
 from wayfold.world.choice import navmesh_settings
 
 pytestmark = pytest.mark.kernels
@@ -82,6 +83,47 @@ def test_what_of_a_slope_is_buried_under_a_platform_is_nothing_to_step_up_from(a
     navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
     start, goal = place([(0, -2, -6 * tangent), (0, 7, top)])
     assert navmesh.path(start, goal).found == (high <= 1.0)
+
+
+def plane(x0, x1, half, z, gradient):
+    """A sloping rectangle from x0 to x1, `half` to both sides of y = 0, at height z above the origin."""
+    corners = [(x0, -half), (x1, -half), (x1, half), (x0, half)]
+    points = [(x, y, z + gradient[0] * x + gradient[1] * y) for x, y in corners]
+    return np.array(points), np.array([(0, 1, 2), (0, 2, 3)])
+
+
+gradients = st.one_of(st.just((0.0, 0.0)), st.tuples(st.floats(-0.65, 0.65), st.sampled_from([0.0, 0.1, -0.3])))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    angles,
+    shifts,
+    gradients,
+    gradients,
+    st.sampled_from([0.5, 0.9, 0.97, 1.03, 1.1, 1.3, 2.0]),
+    st.sampled_from([0.5, 0.25, 0.1]),
+    st.sampled_from([1.5, 3.0]),
+    st.booleans(),
+)
+@example(1.24, (0.1, 0.2, 0.3), (-0.68, 0.0), (0.0, 0.0), 1.27, 0.5, 3.0, True)
+def test_a_step_between_slopes_is_as_high_as_it_is_where_they_meet(angle, shift, near, far, high, climb, half, upwards):
+    far = (far[0], near[1])  # so that the step is as high everywhere
+    agent = Agent(radius=0.4, climb=climb)
+    rise = climb * high if upwards else -climb * high
+    low, up = plane(-4, 0, half, 0.0, near), plane(0, 4, half, rise, far)
+    side = np.array([low[0][1], low[0][2], up[0][3], up[0][0]])
+    wall = side, np.array([(0, 1, 2), (0, 2, 3), (0, 2, 1), (0, 3, 2)])
+    mesh, place = placed(mesh_of(low, up, wall), angle, shift)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **options(mesh, agent, True))
+    start, goal = place([(-2, 0, -2 * near[0]), (2, 0, rise + 2 * far[0])])
+    assert navmesh.path(start, goal).found == (high <= 1.0)
+
+
+def test_ground_that_is_too_small_to_be_kept_is_no_ground():
+    mesh = mesh_of(plane(-0.6, 0.6, 0.6, 0.0, (0.0, 0.0)))
+    with pytest.raises(GeometryError, match="no ground"):
+        NavMesh.build(mesh, Agent(radius=0.4))
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.25, 0.4])

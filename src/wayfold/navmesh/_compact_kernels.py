@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold._jit import inline, kernel, kernel_with_memory
-from wayfold.navmesh._field_kernels import OPEN_SKY, step_between
+from wayfold.navmesh._field_kernels import HAIR, OPEN_SKY, step_between, stepped_over
 
 _BLUR_FROM = 2  # distances up to this (one cell) are left as they are: the rim must not move
 
@@ -30,12 +30,14 @@ class Open(NamedTuple):
 
 
 @kernel_with_memory
-def open_space(field, ledge, width, depth, height, climb):
+def open_space(vertices, triangles, frame, parts, field, ledge, height, climb):
     """The open spans above walkable ground, each linked to those that the agent can step to.
 
     Two spans link when the space that they share is at least `height` (cell heights) high and the step between them is
-    at most `climb` (metres).
+    at most `climb` (metres). Where their heights leave that open, as on a slope that falls towards a step, the ground
+    on both sides of the border of their columns decides.
     """
+    width, depth = frame.width, frame.depth
     offsets = np.zeros(width * depth + 1, np.int32)
     for column in range(width * depth):
         count = 0
@@ -76,10 +78,19 @@ def open_space(field, ledge, width, depth, height, climb):
                 for k in range(offsets[column], offsets[column + 1]):
                     for other in range(offsets[beside], offsets[beside + 1]):
                         free = min(ceiling[k], ceiling[other]) - max(floor[k], floor[other])
-                        if free >= height and links[other, side ^ 2] < 0 and step_between(space, k, other) <= climb:
-                            links[k, side] = other
-                            links[other, side ^ 2] = k
-                            break
+                        if free < height or links[other, side ^ 2] >= 0:
+                            continue
+                        step = step_between(space, k, other)
+                        if step > climb:
+                            continue
+                        reach = max(high[k], high[other]) - min(foot[k], foot[other])
+                        if (step > HAIR * frame.cell or reach > climb) and not stepped_over(
+                            vertices, triangles, frame, parts, space, k, column, other, beside, side, climb
+                        ):
+                            continue
+                        links[k, side] = other
+                        links[other, side ^ 2] = k
+                        break
     return space
 
 

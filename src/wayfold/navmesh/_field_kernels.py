@@ -44,6 +44,16 @@ class Field(NamedTuple):
     foot: np.ndarray  # (n,) float64, lowest point of the ground that one gets to from there by steps in the column
 
 
+class Parts(NamedTuple):
+    """What the solid spans of each column are made of: the triangles in it, from the lowest up, in compressed rows."""
+
+    offsets: np.ndarray  # (columns + 1,) int32
+    order: np.ndarray  # (k,) int32, rows of the arrays below
+    spans: np.ndarray  # (k, 4) int32, see `rasterise`
+    kinds: np.ndarray  # (k,) uint8
+    heights: np.ndarray  # (k, 2) float64
+
+
 @inline
 def _clip(source, count, out, at, keep_above):
     """Cut a convex polygon (rows x, y, z) at the line y = `at` and keep one side; return its number of corners."""
@@ -254,15 +264,15 @@ def sort_to_tiles(vertices, triangles, frame, tile, border, columns, rows, offse
 
 
 @inline
-def height_over(vertices, triangles, number, x, y):
-    """Height of a triangle above or below a point, NaN where it is beside it."""
+def height_over(vertices, triangles, number, x, y, slack=HAIR):
+    """Height of a triangle above or below a point, NaN where it is beside it by more than `slack` of its size."""
     a, b, c = triangles[number, 0], triangles[number, 1], triangles[number, 2]
     ux, uy = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
     vx, vy = vertices[c, 0] - vertices[a, 0], vertices[c, 1] - vertices[a, 1]
     px, py = x - vertices[a, 0], y - vertices[a, 1]
     area = ux * vy - uy * vx
     second, third = (px * vy - py * vx) / area, (ux * py - uy * px) / area
-    if second < -HAIR or third < -HAIR or second + third > 1.0 + HAIR:
+    if second < -slack or third < -slack or second + third > 1.0 + slack:
         return np.nan
     return vertices[a, 2] + second * (vertices[b, 2] - vertices[a, 2]) + third * (vertices[c, 2] - vertices[a, 2])
 
@@ -273,8 +283,7 @@ def _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last
     number = spans[source, 3]
     if number < 0:
         return heights[source, 1]
-    left = frame.x + (frame.first_x + spans[source, 0] % frame.width) * frame.cell
-    down = frame.y + (frame.first_y + spans[source, 0] // frame.width) * frame.cell
+    left, down = _column_corner(frame, spans[source, 0])
     best = -np.inf
     for place in range(_PLACES * _PLACES):
         x = left + (place % _PLACES + 0.5) / _PLACES * frame.cell
@@ -294,14 +303,122 @@ def _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last
     return best - frame.z
 
 
+@inline
+def _column_corner(frame, column):
+    """The south-western corner of a column."""
+    return (
+        frame.x + (frame.first_x + column % frame.width) * frame.cell,
+        frame.y + (frame.first_y + column // frame.width) * frame.cell,
+    )
+
+
+@inline
+def _cut(at, rate, low, high):
+    """The part from `low` to `high` of a line where a value, `at` there is 0 and `rate` its change, is not below 0."""
+    if rate > 0.0:
+        low = max(low, -at / rate)
+    elif rate < 0.0:
+        high = min(high, -at / rate)
+    elif at < 0.0:
+        high = -1.0
+    return low, high
+
+
+@helper
+def _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, source, lowest):
+    """The least that ground from `lowest` up rises above a part of a span where its edges meet it; infinite for none.
+
+    An edge with more such ground on its other side is none.
+    """
+    number = spans[source, 3]
+    if number < 0:
+        return np.inf
+    left, down = _column_corner(frame, spans[source, 0])
+    hair = 4.0 * HAIR * frame.cell
+    lowest -= hair
+    best = np.inf
+    for part in range(first, last):
+        other = order[part]
+        if kinds[other] == 0 or spans[other, 3] < 0 or heights[other, 0] < lowest or other == source:
+            continue
+        for side in range(3):
+            p, q = triangles[spans[other, 3], side], triangles[spans[other, 3], (side + 1) % 3]
+            x, y = vertices[p, 0], vertices[p, 1]
+            dx, dy = vertices[q, 0] - x, vertices[q, 1] - y
+            length = np.sqrt(dx * dx + dy * dy)
+            if length == 0.0:
+                continue
+            begin, end = _cut(x - left + hair, dx, 0.0, 1.0)
+            begin, end = _cut(left + frame.cell + hair - x, -dx, begin, end)
+            begin, end = _cut(y - down + hair, dy, begin, end)
+            begin, end = _cut(down + frame.cell + hair - y, -dy, begin, end)
+            for k in range(3):
+                a, b = triangles[number, k], triangles[number, (k + 1) % 3]
+                ux, uy = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1]
+                inside = ux * (y - vertices[a, 1]) - uy * (x - vertices[a, 0])
+                slack = hair * np.sqrt(ux * ux + uy * uy)
+                begin, end = _cut(inside + slack, ux * dy - uy * dx, begin, end)
+            if not begin < end:
+                continue
+            for place in range(3):
+                share = begin + (0.01 + 0.49 * place) * (end - begin)
+                # Just outside of the edge: triangles are counter-clockwise from above.
+                out_x, out_y = x + share * dx + 4.0 * hair * dy / length, y + share * dy - 4.0 * hair * dx / length
+                ground = height_over(vertices, triangles, number, out_x, out_y)
+                if np.isnan(ground):
+                    continue
+                meets = True
+                for above in range(first, last):
+                    cover = order[above]
+                    if kinds[cover] > 0 and cover != source and heights[cover, 0] >= lowest and spans[cover, 3] >= 0:
+                        if not np.isnan(height_over(vertices, triangles, spans[cover, 3], out_x, out_y, 0.0)):
+                            meets = False
+                            break
+                if meets:
+                    edge = vertices[p, 2] + share * (vertices[q, 2] - vertices[p, 2])
+                    best = min(best, edge - ground)
+    return best
+
+
+@helper
+def _stepped_down(vertices, triangles, frame, spans, kinds, heights, order, first, last, lowest, climb, meeting):
+    """The lowest point of the parts of a span that one gets to by one step from ground that begins at `lowest`.
+
+    With `meeting` steps are measured where the ground meets the parts, and what does not meet it is left out; else from
+    where parts show, if the ground meets none. `lowest` itself where no part is near enough.
+    """
+    below = lowest
+    for at in range(first, last):
+        part = order[at]
+        bottom, top = heights[part, 0], heights[part, 1]
+        if kinds[part] == 0 or not bottom < below or lowest > top + climb:
+            continue
+        if meeting and (lowest > top or lowest > bottom + climb):
+            if _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, part, lowest) > climb:
+                continue
+        elif lowest > top and lowest > bottom + climb:
+            shown = _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last, part)
+            if lowest > shown + (top - bottom) / _PLACES + climb:
+                continue
+        below = bottom
+    if not meeting and below < lowest:
+        for at in range(first, last):
+            part = order[at]
+            if kinds[part] > 0 and heights[part, 0] < lowest:
+                if _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, part, lowest) < np.inf:
+                    return lowest
+    return below
+
+
 @kernel_with_memory
 def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, climb):
     """Solid spans of each column: those that overlap or touch become one.
 
     The kind of a merged span is the highest kind among the parts whose top is within `climb` (metres) of its own top: a
     low edge does not spoil the floor beside it. Its foot is the lowest point of walkable parts that one gets to from
-    its top by steps of at most `climb`; one steps onto a slope where it shows, and not where it is buried. The result
-    does not depend on the order of the parts. Parts of triangle -1 show everywhere.
+    its top by steps of at most `climb`, where the two meet, or where a slope shows if they do not. The result does not
+    depend on the order of the parts. Parts of triangle -1 show everywhere. Returns what makes a Field, and the offsets
+    and the order of Parts.
     """
     count = len(spans)
     columns = frame.width * frame.depth
@@ -324,6 +441,7 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
     high = np.empty(count)
     foot = np.empty(count)
     used = 0
+    hair = HAIR * frame.cell
     for column in range(columns):
         first, last = starts[column], starts[column + 1]
         for k in range(first + 1, last):
@@ -351,18 +469,23 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
             if not lower and kinds[order[k]] > 0:
                 lowest = heights[order[k], 0]
             while lower:
-                lower = False
+                # Ground that reaches as high first: that is most of it.
+                lower, steps = False, False
                 for part in range(k, end):
                     source = order[part]
-                    bottom_of, top_of = heights[source, 0], heights[source, 1]
-                    if kinds[source] == 0 or not bottom_of < lowest <= top_of + climb:
-                        continue
-                    if top_of < lowest and lowest > bottom_of + climb:
-                        shown = _shown(vertices, triangles, frame, spans, kinds, heights, order, k, end, source)
-                        if lowest > shown + (top_of - bottom_of) / _PLACES + climb:
-                            continue
-                    lowest = bottom_of
-                    lower = True
+                    if kinds[source] > 0 and heights[source, 0] < lowest <= heights[source, 1] + climb:
+                        if lowest <= heights[source, 1] + hair and lowest <= heights[source, 0] + climb:
+                            lowest = heights[source, 0]
+                            lower = True
+                        else:
+                            steps = True
+                for meeting in (True, False):
+                    if steps and not lower:
+                        below = _stepped_down(
+                            vertices, triangles, frame, spans, kinds, heights, order, k, end, lowest, climb, meeting
+                        )
+                        lower = below < lowest
+                        lowest = below
             for part in range(k, end):
                 source = order[part]
                 if heights[source, 1] >= real - climb:
@@ -378,7 +501,50 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
             used += 1
             k = end
         offsets[column + 1] = used
-    return Field(offsets, low[:used], top[:used], kind[:used], ground[:used], high[:used], foot[:used])
+    field = Field(offsets, low[:used], top[:used], kind[:used], ground[:used], high[:used], foot[:used])
+    return field, starts, order
+
+
+@inline
+def _ground_at(vertices, triangles, frame, parts, column, x, y, low, high):
+    """The highest walkable part of a column at a point from `low` to `high` metres above the origin; NaN for none."""
+    found = np.nan
+    for at in range(parts.offsets[column], parts.offsets[column + 1]):
+        part = parts.order[at]
+        if parts.kinds[part] == 0 or parts.spans[part, 3] < 0:
+            continue
+        if parts.heights[part, 0] > high or parts.heights[part, 1] < low:
+            continue
+        z = height_over(vertices, triangles, parts.spans[part, 3], x, y) - frame.z
+        if low <= z <= high and not z <= found:
+            found = z
+    return found
+
+
+@helper
+def stepped_over(vertices, triangles, frame, parts, field, a, column_a, b, column_b, side, climb):
+    """Whether a step of at most `climb` leads from one span to the other over the border of their columns.
+
+    `side` is 2 where the second column is east of the first, 3 where it is north. True where no ground of both reaches
+    the border in one place, as at a crack, unless other ground of a column does: what lies before a step.
+    """
+    left, down = _column_corner(frame, column_a)
+    hair = HAIR * frame.cell
+    met, parted = False, False
+    for place in range(_PLACES):
+        share = (place + 0.5) / _PLACES * frame.cell
+        x, y = (left + frame.cell, down + share) if side == 2 else (left + share, down + frame.cell)
+        one = _ground_at(vertices, triangles, frame, parts, column_a, x, y, field.foot[a] - hair, field.high[a] + hair)
+        two = _ground_at(vertices, triangles, frame, parts, column_b, x, y, field.foot[b] - hair, field.high[b] + hair)
+        if one == one and two == two:
+            if abs(one - two) <= climb:
+                return True
+            met = True
+        elif one == one or two == two:
+            level, beside = (one, column_b) if one == one else (two, column_a)
+            other = _ground_at(vertices, triangles, frame, parts, beside, x, y, level - climb, level + climb)
+            parted = parted or other == other
+    return not (met or parted)
 
 
 @inline

@@ -118,12 +118,14 @@ def build(
     parts = tiles.build_tiles(triangles, grid, voxels, settings, workers=workers, progress=progress)
     rows = in_rows(concatenate(parts), grid.columns)
     del parts
-    if not any(len(row.kinds) for row in rows):
-        raise GeometryError(
-            f"the mesh has no ground for an agent of radius {agent.radius:g} m, height {agent.height:g} m and slope "
-            f"{agent.slope:g} degrees: use a smaller agent, a smaller cell_size, or check that z is up"
-        )
-    return assemble(agent, settings, grid, rows, keep)
+    if any(len(row.kinds) for row in rows):
+        built, layout = assemble(agent, settings, grid, rows, keep)
+        if layout.num_polygons:
+            return built, layout
+    raise GeometryError(
+        f"the mesh has no ground for an agent of radius {agent.radius:g} m, height {agent.height:g} m and slope "
+        f"{agent.slope:g} degrees: use a smaller agent, a smaller cell_size or min_region, or check that z is up"
+    )
 
 
 def rebuild(

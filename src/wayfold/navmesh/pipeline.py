@@ -68,25 +68,29 @@ class Contours(NamedTuple):
 
 def heightfield(
     triangles: Triangles, chosen: NDArray[np.int32], frame: Frame, agent: AgentVoxels
-) -> _field_kernels.Field:
-    """Step 1: the solid spans of the chosen triangles."""
-    spans = _field_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
-    return _field_kernels.Field(*_field_kernels.merge_spans(*triangles[:2], frame, *spans, agent.climb))
+) -> tuple[_field_kernels.Field, _field_kernels.Parts]:
+    """Step 1: the solid spans of the chosen triangles, and what they are made of."""
+    spans, kinds, grounds, heights = _field_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
+    field, offsets, order = _field_kernels.merge_spans(
+        *triangles[:2], frame, spans, kinds, grounds, heights, agent.climb
+    )
+    return _field_kernels.Field(*field), _field_kernels.Parts(offsets, order, spans, kinds, heights)
 
 
 def open_ground(
-    field: _field_kernels.Field, frame: Frame, agent: AgentVoxels, zones: Zones = NO_ZONES
+    triangles: Triangles, field: _field_kernels.Field, parts: _field_kernels.Parts, frame: Frame, agent: AgentVoxels
 ) -> tuple[_compact_kernels.Open, NDArray[np.uint8], NDArray[np.int32]]:
     """Step 2, first half: filters for low obstacles, ledges and low ceilings, and links between neighbours.
 
     Zones that close ground do so here, as a wall would; the others mark what is left. Also returns which spans are
     neither closed nor ledges, and how far each is from walls and drops, in half cells.
     """
+    zones = triangles.zones
     _field_kernels.filter_low_obstacles(field, agent.climb)
     ledge = np.empty(field.kind.size, np.uint8)
     _field_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb, ledge)
     _field_kernels.filter_low_ceilings(field, agent.height)
-    links = _compact_kernels.open_space(field, ledge, frame.width, frame.depth, agent.height, agent.climb)
+    links = _compact_kernels.open_space(*triangles[:2], frame, parts, field, ledge, agent.height, agent.climb)
     space = _compact_kernels.Open(*links)
     firm = np.empty(space.kind.size, np.uint8)
     if len(zones.kinds):
@@ -312,9 +316,10 @@ def build_tile(
     Everything is in the lattice of lanes. `clock` is told the end of each step.
     """
     tell = clock or _nothing
-    field = heightfield(triangles, chosen, frame, agent)
+    field, parts = heightfield(triangles, chosen, frame, agent)
     tell("heightfield")
-    space, firm, distance = open_ground(field, frame, agent, triangles.zones)
+    space, firm, distance = open_ground(triangles, field, parts, frame, agent)
+    del field, parts
     if not space.kind.any():
         return []
     columns = columns_of(space, frame)
