@@ -108,7 +108,7 @@ def clearance(points, boxes):
     return least
 
 
-@seeds(4)
+@seeds(4, found=(20014002,))
 def test_a_flyer_gets_through_gaps_that_it_fits_through_and_no_others(seed):
     rng = np.random.default_rng(seed)
     size, step, radius = rng.uniform((4, 4, 3), (7, 7, 4.5)), 0.06, BIRD.radius

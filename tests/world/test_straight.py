@@ -11,7 +11,7 @@ from tests import legality
 from tests.draws import seeds
 from tests.world.judging import level_of, violations
 from tests.world.levels import BIRD, EVERYBODY, PERSON, SPIDER, courtyard, flat
-from wayfold import Box, Mesh, World
+from wayfold import Box, Mesh, Status, World
 from wayfold.errors import OffMapError
 
 pytestmark = pytest.mark.kernels
@@ -113,7 +113,7 @@ def test_no_path_detours_to_a_waypoint_that_its_ends_can_do_without(yards, name,
             assert not any(entrance.sees(point) for point in points[2:-1])
 
 
-def test_a_flyer_in_a_sealed_corner_without_waypoints_still_moves_straight():
+def test_a_flyer_in_a_sealed_niche_moves_in_it_and_gets_nowhere_else():
     shell = Box((0, 0, 0), (30, 30, 30)).mesh()
     room = Mesh(shell.vertices, shell.triangles[:, ::-1])
     niche = Box((3, 3, 3), (3.9, 3.9, 3.9)).mesh()
@@ -123,8 +123,14 @@ def test_a_flyer_in_a_sealed_corner_without_waypoints_still_moves_straight():
     assert planner.path(a, b).length == pytest.approx(np.sqrt(0.03))
     assert planner.reachable(a, b)
     assert planner.field(b).path(a).found
-    with pytest.raises(OffMapError, match="something is between"):
-        planner.path(a, (20, 20, 20))
+    outside = (20.0, 20.0, 20.0)
+    for path in (planner.path(a, outside), planner.path(outside, a), planner.field(outside).path(a)):
+        assert path.status is Status.UNREACHABLE
+        assert path.why
+    assert not planner.reachable(a, outside)
+    assert not planner.reachable(outside, a)
+    # Who looks for a place is shown one that leads somewhere.
+    assert planner.path(planner.nearest(a), outside).found
 
 
 @pytest.mark.parametrize("agent", [BIRD, SPIDER], ids=["bird", "spider"])

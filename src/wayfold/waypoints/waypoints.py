@@ -301,8 +301,9 @@ class WaypointGraph(Savable):
         """The waypoint where a character at an arbitrary point enters the graph (000, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
-        in a straight line, by one of its motions, is the answer. A graph without geometry has no obstacles: the
-        nearest such waypoint is the answer.
+        in a straight line, by one of its motions, is the answer. Where there is none, one that no edge leads from will
+        do: the character is in a place of its own, such as a niche. A graph without geometry has no obstacles: the
+        nearest waypoint with a usable edge is the answer.
 
         Parameters
         ----------
@@ -311,7 +312,7 @@ class WaypointGraph(Savable):
         name : str
             What errors call the point.
         usable : (n,) bool array, optional
-            Which waypoints may be entered; those with a usable edge by default.
+            Which waypoints may be entered; those with a usable edge by default, or else those without edges.
 
         Raises
         ------
@@ -324,25 +325,38 @@ class WaypointGraph(Savable):
             assert place.node is not None
             return place.node
         mask = self.usable(kinds) if usable is None else _mask(usable, self.graph.num_nodes)
-        if not mask.any():
+        node, tried = self._entered(place, mask)
+        if node < 0 and usable is None and place.entrance is not None:
+            node, _ = self._entered(place, ~(self.usable(kinds) | self.removed))
+        if node >= 0:
+            return node
+        if not tried:
             raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
+        assert place.point is not None
+        raise OffMapError(
+            f"{place.name} ({_text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
+            f" waypoints by {_names(kinds)}: something is between"
+        )
+
+    def _entered(self, place: Place, mask: NDArray[np.bool_]) -> tuple[int, int]:
+        """The nearest waypoint of some that a character can move to, -1 for none, and how many were tried before."""
+        assert place.point is not None
+        tried = 0
+        if not mask.any():
+            return -1, tried
         if self._tree is None:
             from scipy.spatial import cKDTree
 
             self._tree = cKDTree(self._positions())
         where, positions = self._local(place.point), self._positions()
-        tried = 0
         for nodes in _by_distance(self._tree, where, self.num_waypoints):
             for node in nodes[mask[nodes]]:
                 if place.entrance is None or place.entrance.sees(positions[node]):
-                    return int(node)
+                    return int(node), tried
                 tried += 1
             if tried >= _MOST_TRIES:
                 break
-        raise OffMapError(
-            f"{place.name} ({_text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
-            f" waypoints by {_names(kinds)}: something is between"
-        )
+        return -1, tried
 
     @reads
     def path(self, start: ArrayLike, goal: ArrayLike, *, motions: int | None = None) -> Path:

@@ -159,10 +159,10 @@ class RoamingPlanner(Planner):
         return first, last
 
     def _nearest(self, point: Points) -> Points:
+        mask = self._waypoints.usable(self.agent.motions)
         try:
-            self._waypoints.closest(point, self.agent.motions)
+            self._waypoints.closest(point, self.agent.motions, usable=mask)
         except OffMapError:
-            mask = self._waypoints.usable(self.agent.motions)
             nodes = np.flatnonzero(mask)
             reach = max(10.0 * max(self.agent.radius, self.agent.height), float(np.ptp(self._waypoints.boxes[0, ::3])))
             gaps = np.linalg.norm(self._waypoints.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
