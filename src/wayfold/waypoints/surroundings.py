@@ -127,7 +127,7 @@ class Surroundings:
         """Where the body's position is when a character is at `point`, for each motion that is possible there."""
         world, body = self.world(), self.body
         x, y, z = point.tolist()
-        found = {}
+        found: dict[Motion, tuple[float, float, float]] = {}
         # On the ground below, as the body stands there, or as it is. What is above may be a ramp or a slab that the
         # character is under: ground is looked for further up only where that is nothing.
         here = (x, y, z)
@@ -146,8 +146,8 @@ class Surroundings:
                 if _kernels.kind_of(world, body, spot) & Motion.ADHESIVE:
                     found[Motion.ADHESIVE] = spot
                     break
-        for spot in (here, found.get(Motion.SURFACE), found.get(Motion.ADHESIVE)):
-            if spot is not None and _kernels.kind_of(world, body, spot) & Motion.VOLUMETRIC:
+        for spot in (here, *found.values()):
+            if _kernels.kind_of(world, body, spot) & Motion.VOLUMETRIC:
                 found[Motion.VOLUMETRIC] = spot
                 break
         return found
