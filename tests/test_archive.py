@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from wayfold._archive import read_archive, write_archive
+from wayfold.core.archive import read_archive, write_archive
 from wayfold.errors import FormatError, ParameterError, VersionError, WayfoldError
 
 ARRAYS = {

@@ -12,8 +12,8 @@ import threading
 
 import pytest
 
-from wayfold._interrupts import interruptible, off_main_thread, stopper, uninterrupted
-from wayfold._threads import run_chunks
+from wayfold.core.batches import run_chunks
+from wayfold.core.interrupts import interruptible, off_main_thread, stopper, uninterrupted
 
 
 def interrupt():
@@ -121,7 +121,7 @@ def test_a_forked_process_has_helpers_of_its_own():
 def test_an_interrupted_script_ends_though_a_helper_is_at_work():
     script = """
         import os, signal, threading
-        from wayfold._interrupts import off_main_thread
+        from wayfold.core.interrupts import off_main_thread
         go = threading.Event()
         def work():
             os.kill(os.getpid(), signal.SIGINT)

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from wayfold._kernel_cache import KernelCache
+from wayfold.core.kernel_cache import KernelCache
 
 SOURCE = """
-from wayfold._jit import kernel
+from wayfold.core.jit import kernel
 
 @kernel
 def double(values):
@@ -136,9 +136,9 @@ def test_a_folder_in_place_of_a_file_is_no_file(module, folder):
 def test_code_that_changed_is_compiled_again_in_place(module, folder, tmp_path):
     module()
     (tmp_path / "kernels_of_a_test.py").write_text(SOURCE.replace("3.0", "5.0"))
-    from wayfold import _jit
+    from wayfold.core import jit
 
-    _jit._stamp.cache_clear()
+    jit._stamp.cache_clear()
     assert module()[0] == [10.0] * 3
     assert len(files(folder)) == 2
 

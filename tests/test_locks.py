@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from wayfold._locks import ReadersWriter
+from wayfold.core.locks import ReadersWriter
 
 
 def in_thread(work):
@@ -87,7 +87,7 @@ def test_a_writer_gets_its_turn_however_busy_readers_are():
 
 SCRIPT = """
 import os, random, signal, sys, threading
-from wayfold._locks import ReadersWriter
+from wayfold.core.locks import ReadersWriter
 
 lock, rng, stop = ReadersWriter(), random.Random(3), threading.Event()
 state = [0, 0]

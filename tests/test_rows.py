@@ -10,7 +10,7 @@ import pytest
 
 import wayfold
 from tests.draws import seeds
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 
 
 @seeds(20)

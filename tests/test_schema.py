@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from wayfold._archive import read_archive, write_archive
-from wayfold._schema import Array, Parts, Savable, Schema, Value
+from wayfold.core.archive import read_archive, write_archive
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import FormatError, ParameterError
 
 SCHEMA = Schema(

@@ -9,7 +9,7 @@ import pytest
 import shapely
 
 from wayfold import Agent, DenseGrid, FloorPlan, Mesh, Motion, NavMesh, SparseGrid, Terrain, WaypointGraph, World
-from wayfold._text import place
+from wayfold.core.text import place
 from wayfold.errors import WayfoldError
 
 pytestmark = pytest.mark.kernels

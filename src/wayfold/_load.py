@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-from wayfold import _archive, _check
+from wayfold.core import archive, checks
 from wayfold.errors import FormatError
 
 # The class of each kind of archive, by name, so that reading one kind does not import the others.
@@ -24,7 +24,7 @@ _KINDS = {
 }
 
 
-@_check.checked
+@checks.checked
 def load(file: str | os.PathLike[str]) -> Any:
     """Read a `.wayfold` file.
 
@@ -42,7 +42,7 @@ def load(file: str | os.PathLike[str]) -> Any:
     FormatError
         When the file is not a whole, undamaged `.wayfold` file of a known version and kind.
     """
-    kind = _archive.read_archive(file, verify=False).kind
+    kind = archive.read_archive(file, verify=False).kind
     if kind not in _KINDS:
         raise FormatError(f"holds a {kind!r}, which this version of Wayfold does not know", file)
     module, name = _KINDS[kind]

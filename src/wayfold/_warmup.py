@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable
 
-from wayfold import _jit
+from wayfold.core import jit
 
 _ROOMS = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "subregions", "floorplan", "terrain")
 
@@ -27,14 +27,14 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
     """
     if progress is None and sys.stderr.isatty():
         return _with_bar()
-    _jit.be_quiet()
+    jit.be_quiet()
     for done, room in enumerate(_ROOMS):
         if progress is not None:
             progress(room, done, len(_ROOMS))
         importlib.import_module(f"wayfold.{room}._warm").warm()
     if progress is not None:
         progress("done", len(_ROOMS), len(_ROOMS))
-    return sum(len(kernel.signatures) > 0 for kernel in _jit.KERNELS)
+    return sum(len(kernel.signatures) > 0 for kernel in jit.KERNELS)
 
 
 def _with_bar() -> int:

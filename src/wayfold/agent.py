@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from enum import IntFlag
+from typing import Any
 
-from wayfold import _check
+from wayfold.core import checks
+from wayfold.core.schema import Value
 from wayfold.errors import ParameterError
 
 
@@ -25,14 +28,14 @@ ALL_MOTIONS = Motion.SURFACE | Motion.ADHESIVE | Motion.VOLUMETRIC
 
 def parse_motions(text: str) -> Motion:
     """Motions named by a text such as ``"surface+adhesive"`` or ``"S+V"`` (the paper's short form)."""
-    _check.text(text, "text")
+    checks.text(text, "text")
     motions = Motion(0)
     for word in text.replace(",", "+").replace("|", "+").split("+"):
         name = word.strip().upper()
         match = [motion for motion in Motion if name and motion.name and motion.name.startswith(name)]
         if len(match) != 1:
             names = ", ".join(str(motion.name).lower() for motion in Motion)
-            raise ParameterError(f"unknown motion {_check.shown(word.strip())}: choose from {names}, joined by '+'")
+            raise ParameterError(f"unknown motion {checks.shown(word.strip())}: choose from {names}, joined by '+'")
         motions |= match[0]
     return motions
 
@@ -63,7 +66,7 @@ class Agent:
 
     def __post_init__(self) -> None:
         for name in ("radius", "height", "climb", "slope"):
-            value = _check.number(getattr(self, name), name, low=-_check.LARGEST, high=_check.LARGEST)
+            value = checks.number(getattr(self, name), name, low=-checks.LARGEST, high=checks.LARGEST)
             object.__setattr__(self, name, value)
         if self.radius < 0:
             raise ParameterError(f"radius must be at least 0 metres, not {self.radius}")
@@ -81,10 +84,10 @@ def check_motions(motions: int | str) -> Motion:
     if isinstance(motions, str):
         return parse_motions(motions)
     if isinstance(motions, bool) or not isinstance(motions, int):
-        raise ParameterError(f"motions must be Motion flags, not {_check.shown(motions)}")
+        raise ParameterError(f"motions must be Motion flags, not {checks.shown(motions)}")
     if not 0 < motions <= int(ALL_MOTIONS):
         raise ParameterError(
-            f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {_check.shown(motions)}"
+            f"motions must name at least one known motion (1 to {int(ALL_MOTIONS)}), not {checks.shown(motions)}"
         )
     return Motion(motions)
 
@@ -96,3 +99,22 @@ CHARACTERS = {
     "bird": Agent(radius=0.3, height=0.6, climb=0.3, motions=Motion.VOLUMETRIC),
 }
 """Agents by name, one of each kind: what the demo, the viewer and the command line offer. Metres."""
+
+AGENT_VALUES = {
+    "radius": Value(float, "metres", 0.0, checks.LARGEST),
+    "height": Value(float, "metres", 0.0, checks.LARGEST),
+    "climb": Value(float, "metres", 0.0, checks.LARGEST),
+    "slope": Value(float, "degrees", 0.0, 90.0),
+    "motions": Value(int, "Motion bits", 1, int(ALL_MOTIONS)),
+}
+"""What the `meta` of a saved map says of its agent."""
+
+
+def agent_to_meta(agent: Agent) -> dict[str, Any]:
+    """The entries of `AGENT_VALUES`."""
+    return {**asdict(agent), "motions": int(agent.motions)}
+
+
+def agent_from_meta(meta: Mapping[str, Any]) -> Agent:
+    """The agent that `agent_to_meta` wrote down."""
+    return Agent(**{**meta, "motions": Motion(meta["motions"])})

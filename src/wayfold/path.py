@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _EMPTY_NODES = np.empty(0, np.int32)
 _EMPTY_NODES.setflags(write=False)
 
 
-@_check.checked
+@checks.checked
 class Path:
     """The answer to one query. Its truth value is `found`.
 

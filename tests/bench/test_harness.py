@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from wayfold import Graph
-from wayfold._text import to_json
 from wayfold.bench import harness, peers
 from wayfold.bench.harness import Contender, WrongAnswerError, compare, same_costs
+from wayfold.core.text import to_json
 from wayfold.graph.convert import edge_list
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from wayfold import samples
-from wayfold._text import plain
 from wayfold.bench import (
     _weighted_quality,
     decomposition,
@@ -25,6 +24,7 @@ from wayfold.bench.real_data import RealData
 from wayfold.bench.report import Report, Stopwatch
 from wayfold.bench.verdicts import Tally
 from wayfold.cli.papers import sections, tables_of
+from wayfold.core.text import plain
 from wayfold.errors import FormatError, ParameterError
 from wayfold.grid import DenseGrid
 from wayfold.terrain import Terrain

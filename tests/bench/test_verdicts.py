@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayfold._text import plain, show, to_json
 from wayfold.bench.verdicts import Listing, Row, Rule, Table, Tally, at_least, at_most, equal, within
+from wayfold.core.text import plain, show, to_json
 from wayfold.errors import ParameterError
 
 figures = st.floats(-1e6, 1e6)

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.kernels
 
 def test_warming_up_runs_every_kernel_of_the_room():
     code = (
-        "from wayfold._jit import KERNELS; from wayfold.floorplan._warm import warm; warm();"
+        "from wayfold.core.jit import KERNELS; from wayfold.floorplan._warm import warm; warm();"
         "own = [k for k in KERNELS if 'floorplan' in k.__module__ or 'funnel' in k.__module__]; assert len(own) > 8;"
         "cold = [k.__name__ for k in own if not k.signatures]; assert not cold, cold"
     )

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import wayfold
 from tests import naive
 from tests.strategies import edge_lists
-from wayfold import Graph, _archive
+from wayfold import Graph
+from wayfold.core import archive
 from wayfold.errors import FormatError, GeometryError, ParameterError
 
 pytestmark = pytest.mark.kernels
@@ -306,7 +307,7 @@ def test_a_file_of_an_earlier_version_with_points_of_float32_is_read(tmp_path):
     file = tmp_path / "graph.wayfold"
     points = np.array([(0.1, 0, 0), (3, 4, 0)], np.float32)
     arrays = {"points": points, "offsets": np.array([0, 1, 2]), "targets": np.array([1, 0], np.int32)}
-    _archive.write_archive(file, "graph", arrays, {"directed": False})
+    archive.write_archive(file, "graph", arrays, {"directed": False})
     graph = Graph.load(file)
     assert graph.points.dtype == np.float64
     np.testing.assert_array_equal(graph.points, points)

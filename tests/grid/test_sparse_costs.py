@@ -10,7 +10,7 @@ import pytest
 from tests import naive_grid
 from tests.draws import seeds
 from wayfold import SparseGrid
-from wayfold._archive import read_archive, write_archive
+from wayfold.core.archive import read_archive, write_archive
 from wayfold.errors import FormatError, ParameterError
 
 pytestmark = pytest.mark.kernels

@@ -20,7 +20,7 @@ import numpy as np
 import wayfold
 from tests.hardening import things
 from tests.limited import each_case
-from wayfold._archive import read_archive, write_archive
+from wayfold.core.archive import read_archive, write_archive
 from wayfold.errors import FormatError, WayfoldError
 
 NUMBERS = (0, 1, -1, 2, 3, -2, 127, 255, 256, 65535, 2**31 - 1, -(2**31), 2**31, 2**53, 2**63 - 1, -(2**63), 10**400)

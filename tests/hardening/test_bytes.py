@@ -21,7 +21,7 @@ SCRIPT = """
     import sys
     import numpy as np
     from tests.hardening import things
-    from wayfold._archive import write_archive
+    from wayfold.core.archive import write_archive
 
     def litter():
         mark = int(sys.argv[2])

@@ -11,8 +11,8 @@ import wayfold
 from tests.draws import SEED
 from tests.hardening import forge, things
 from tests.limited import run_cases
-from wayfold._archive import read_archive, write_archive
 from wayfold._load import _KINDS
+from wayfold.core.archive import read_archive, write_archive
 from wayfold.errors import FormatError, WayfoldError
 
 pytestmark = pytest.mark.kernels

@@ -7,7 +7,7 @@ import pytest
 
 from tests.hardening import things
 from wayfold import FloorPlan, Graph, Hierarchy, SparseGrid, Terrain, World
-from wayfold._archive import write_archive
+from wayfold.core.archive import write_archive
 from wayfold.errors import ParameterError
 
 pytestmark = pytest.mark.kernels

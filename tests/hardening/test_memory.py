@@ -12,7 +12,7 @@ import shapely
 from tests.hardening import things
 from tests.hardening.measure import growth
 from wayfold import Agent, Box, Motion, NavMesh, Terrain, World
-from wayfold._locks import ReadersWriter
+from wayfold.core.locks import ReadersWriter
 from wayfold.formats import MovingAiMap
 
 pytestmark = pytest.mark.kernels

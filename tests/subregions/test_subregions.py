@@ -323,7 +323,7 @@ def test_a_waypoint_graph_that_has_changed_since_is_not_attached(tmp_path):
 
 
 def test_a_file_with_another_fingerprint_is_not_attached(tmp_path):
-    from wayfold import _archive
+    from wayfold.core import archive as _archive
 
     subregions = SubregionGraph.build(lattice(), regions=(2, 2, 1))
     subregions.save(tmp_path / "s.wayfold")
@@ -335,7 +335,7 @@ def test_a_file_with_another_fingerprint_is_not_attached(tmp_path):
 
 
 def test_a_damaged_file_is_refused(tmp_path):
-    from wayfold import _archive
+    from wayfold.core import archive as _archive
 
     subregions = SubregionGraph.build(lattice(), regions=(2, 2, 1))
     subregions.save(tmp_path / "s.wayfold")

@@ -52,14 +52,14 @@ def cases(found, rng, singles, pairs):
 
 def signatures():
     """The signatures that each kernel has been compiled for."""
-    from wayfold._jit import KERNELS
+    from wayfold.core.jit import KERNELS
 
     return {(kernel.__module__, kernel.__name__): set(kernel.signatures) for kernel in KERNELS}
 
 
 def compiled():
     """How many there are of all kernels."""
-    from wayfold._jit import KERNELS
+    from wayfold.core.jit import KERNELS
 
     return sum(len(kernel.overloads) for kernel in KERNELS)
 

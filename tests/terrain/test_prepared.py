@@ -10,7 +10,7 @@ import shapely
 
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Terrain
-from wayfold._prepared import Prepared
+from wayfold.core.bounded_cache import BoundedCache
 
 pytestmark = pytest.mark.kernels
 
@@ -23,7 +23,7 @@ class Value:
 
 
 def test_the_values_used_longest_ago_go_first_and_the_last_one_stays():
-    kept = Prepared(100)
+    kept = BoundedCache(100)
     first = kept.get("a", lambda: Value(40))
     kept.get("b", lambda: Value(40))
     assert kept.get("a", lambda: Value(1)) is first
@@ -37,7 +37,7 @@ def test_the_values_used_longest_ago_go_first_and_the_last_one_stays():
 
 
 def test_a_dropped_value_that_somebody_keeps_is_not_made_again():
-    kept = Prepared(10)
+    kept = BoundedCache(10)
     first = kept.get("a", lambda: Value(8))
     kept.get("b", lambda: Value(8))
     assert kept.get("a", lambda: Value(8)) is first
@@ -47,7 +47,7 @@ def test_a_dropped_value_that_somebody_keeps_is_not_made_again():
 
 
 def test_values_that_grow_are_measured_again():
-    kept = Prepared(100)
+    kept = BoundedCache(100)
     growing = kept.get("a", lambda: Value(1))
     growing.nbytes = 500
     kept.get("b", lambda: Value(50))
@@ -161,7 +161,7 @@ def test_an_interrupt_at_any_moment_loses_nothing_that_somebody_keeps(work):
     interrupts, alive = 0, []  # alive, so that no interrupt strikes where things are forgotten
     for at in range(1, 200):
         Key.left = 10**9
-        prepared = Prepared(most=2)
+        prepared = BoundedCache(most=2)
         keys = [Key(name) for name in "abc"]
         values = [prepared.get(key, Kept) for key in keys]  # the first is dropped, and kept here
         alive.append((prepared, values))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.agent import Agent
+from wayfold.core.arrays import distinct
 from wayfold.errors import OffMapError
 from wayfold.formats import Carrier, SpawnPoint, load_bsp, load_mesh
 from wayfold.geometry import Mesh, TriangleIndex

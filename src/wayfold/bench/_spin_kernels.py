@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import kernel
+from wayfold.core.jit import kernel
 
 
 @kernel

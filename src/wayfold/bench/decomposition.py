@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from shapely import affinity
 
 from wayfold import formats, samples
-from wayfold._rows import distinct
 from wayfold.agent import Agent
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.bench.real_data import RealData
 from wayfold.bench.tables.decomposition import PAPER
+from wayfold.core.arrays import distinct
 from wayfold.errors import ParameterError
 from wayfold.floorplan import METHODS, Decomposition, FloorPlan, ground_planes
 from wayfold.geometry import Mesh

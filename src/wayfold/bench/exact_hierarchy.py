@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.bench import peers
 from wayfold.bench._spin_kernels import spin
 from wayfold.bench.harness import WrongAnswerError
+from wayfold.core.arrays import distinct
 from wayfold.formats import load_scen
 from wayfold.graph import Graph
 from wayfold.graph.convert import edge_costs

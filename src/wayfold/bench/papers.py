@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from wayfold._text import plain
 from wayfold.bench.real_data import RealData
 from wayfold.bench.verdicts import Listing, Table
+from wayfold.core.text import plain
 from wayfold.errors import ParameterError
 
 

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wayfold import _archive
-from wayfold._text import to_json
 from wayfold.bench.harness import Machine, machine
 from wayfold.bench.verdicts import Listing, Table, Tally
+from wayfold.core import archive
+from wayfold.core.text import to_json
 from wayfold.errors import FormatError, ParameterError
 
 PAGE = "index.md"
@@ -95,7 +95,7 @@ def _load() -> float:
 def write(report: Report, tables: Tables, folder: Path) -> None:
     """Write the JSON file of a report: what was found, and its tables with verdicts."""
     text = to_json({**asdict(report), "tables": [table.as_dict() for table in tables]})
-    with _archive.replacing(folder / report.file) as out:
+    with archive.replacing(folder / report.file) as out:
         out.write(f"{text}\n".encode())
 
 
@@ -119,7 +119,7 @@ def read(folder: Path, names: Sequence[str]) -> list[Report]:
 
 def write_page(reports: Sequence[Report], tables: Callable[[Report], Tables], folder: Path) -> Path:
     """Write the page about some reports and return its file."""
-    with _archive.replacing(folder / PAGE) as out:
+    with archive.replacing(folder / PAGE) as out:
         out.write(page(reports, tables).encode())
     return folder / PAGE
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold import samples
-from wayfold._check import whole
-from wayfold._rows import distinct
 from wayfold.agent import Agent, Motion
 from wayfold.bench.harness import WrongAnswerError
 from wayfold.bench.real_data import RealData
+from wayfold.core.arrays import distinct
+from wayfold.core.checks import whole
 from wayfold.formats import load_bsp, load_map3d, load_mesh, load_scen3d
 from wayfold.geometry import Mesh
 from wayfold.subregions import COSTS, SubregionGraph

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wayfold._text import show
+from wayfold.core.text import show
 from wayfold.errors import ParameterError
 
 MET, MISSED, NOT_MEASURED, NO_RULE = "met", "missed", "not measured", ""

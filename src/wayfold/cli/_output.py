@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._text import show, to_json
+from wayfold.core.text import show, to_json
 from wayfold.errors import ParameterError
 from wayfold.path import Path as Route
 from wayfold.path import Status

@@ -7,8 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from wayfold import _archive
-from wayfold._text import plain, to_json
 from wayfold.bench import harness, navmesh, report, world
 from wayfold.bench.harness import Comparison
 from wayfold.bench.peers import GRAPHS, LIBRARIES, absent, graphs, grids, polygons, recast
@@ -17,6 +15,8 @@ from wayfold.bench.real_data import RealData
 from wayfold.cli._output import print_facts, print_json, print_table, progress, say
 from wayfold.cli.journey import agent_named
 from wayfold.cli.papers import print_report, sections, tables_of
+from wayfold.core import archive
+from wayfold.core.text import plain, to_json
 from wayfold.errors import ParameterError
 
 Step = Callable[[str], None]
@@ -52,7 +52,7 @@ def run_peers(
         "peers", TITLE, "1 round" if rounds == 1 else f"{rounds} rounds", found, *LIBRARIES, missing=data.missing
     )
     if out is not None and alone:
-        with _archive.replacing(out) as file:
+        with archive.replacing(out) as file:
             file.write(f"{to_json({**found, 'machine': made.machine})}\n".encode())
     elif out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 
 MOST_BOUNDS = 48  # a region that has as many follows no further wall
 COS = np.array([1.0, 0.0, -1.0, 0.0])

@@ -13,8 +13,8 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold import _check
-from wayfold._locks import Portable
+from wayfold.core import checks
+from wayfold.core.locks import Portable
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _locate_kernels, _transitions, hertel_mehlhorn
 from wayfold.floorplan._combine import Pieces
@@ -70,7 +70,7 @@ def cut(space: FreeSpace, method: str, options: dict[str, Any]) -> Pieces:
     for name in options:
         if name not in _OPTIONS[method]:
             raise ParameterError(
-                f"{method} has no option {_check.shown(name)}: its options are {', '.join(_OPTIONS[method])}"
+                f"{method} has no option {checks.shown(name)}: its options are {', '.join(_OPTIONS[method])}"
             )
     if method == "hertel-mehlhorn":
         join = options.get("combine", True)

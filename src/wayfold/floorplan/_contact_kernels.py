@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import inline
+from wayfold.core.jit import inline
 from wayfold.floorplan._bound_kernels import COS, SIN, bin_range, depth, height
 
 FREE, INSIDE, TOP, BOTTOM = 0, 1, 2, 3  # what a moving side meets, and where

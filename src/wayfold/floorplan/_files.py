@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.floorplan._build import Level, Passage, frame_of
 from wayfold.floorplan.growth import Settings
 from wayfold.floorplan.plan import METHODS, FloorPlan

@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition

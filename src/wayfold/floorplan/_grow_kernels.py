@@ -7,7 +7,7 @@ region stays convex because it is never anything but a common part of half-plane
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.floorplan._bound_kernels import (
     COS,
     DONE,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.geometry._plane_kernels import point_segment2
 from wayfold.geometry._predicates_kernels import orientation
 

@@ -10,7 +10,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import MultiPolygon, Polygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import GeometryError, ParameterError
 
 Floats = NDArray[np.float64]
@@ -41,16 +41,16 @@ def check(value: Any, name: str) -> Polygon | MultiPolygon:
     if isinstance(value, (Polygon, MultiPolygon)):
         shape = shapely.force_2d(value)
     else:
-        corners = _check.floats(value, name, "a shapely polygon or at least 3 corners (x, y)")
+        corners = checks.floats(value, name, "a shapely polygon or at least 3 corners (x, y)")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
             raise ParameterError(
-                f"{name} must be a shapely polygon or at least 3 corners (x, y), not {_check.shown(value)}"
+                f"{name} must be a shapely polygon or at least 3 corners (x, y), not {checks.shown(value)}"
             )
-        _check.finite(corners, name)
+        checks.finite(corners, name)
         shape = Polygon(corners)
     if shape.is_empty:
         raise GeometryError(f"{name} is empty")
-    _check.finite(shapely.get_coordinates(shape), name)
+    checks.finite(shapely.get_coordinates(shape), name)
     if not shape.is_valid:
         raise GeometryError(f"{name} is not a valid polygon: {shapely.is_valid_reason(shape)}")
     if not shape.area > 0.0:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline
+from wayfold.core.jit import implements, inline
 from wayfold.graph._kernels import cost, distance, slots, target
 
 

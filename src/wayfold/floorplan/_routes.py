@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._threads import run_chunks
+from wayfold.core.batches import run_chunks
 from wayfold.floorplan._route_kernels import RouteSpace
 from wayfold.geometry._funnel_kernels import pull_string
 from wayfold.graph import _kernels as graph_kernels

@@ -9,8 +9,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.agent import Agent
+from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
 from wayfold.geometry.near import same_points
 

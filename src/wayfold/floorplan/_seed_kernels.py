@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Seeds in open space beside regions: Algorithm 2 of paper 004."""
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.floorplan._bound_kernels import COS, SIN, bin_range
 
 

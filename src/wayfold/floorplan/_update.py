@@ -9,7 +9,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _build, _polygons
 from wayfold.floorplan.plan import FloorPlan
@@ -60,7 +60,7 @@ def _away(cut: Decomposition) -> tuple[float, float]:
 def _level(cut: Decomposition, level: int) -> _build.Level:
     if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or not 0 <= level < len(cut.levels):
         raise ParameterError(
-            f"level must be the number of a floor from 0 to {len(cut.levels) - 1}, not {_check.shown(level)}"
+            f"level must be the number of a floor from 0 to {len(cut.levels) - 1}, not {checks.shown(level)}"
         )
     return cut.levels[level]
 

@@ -12,9 +12,10 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 from shapely import Polygon
 
-from wayfold import _check, _text
-from wayfold._locks import at_one_moment, derived
-from wayfold._schema import Parts, Savable
+from wayfold.core import checks
+from wayfold.core import text as _text
+from wayfold.core.locks import at_one_moment, derived
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _build, _files, _gateways, _locate_kernels, _mesh, _routes
 from wayfold.floorplan.plan import METHODS, FloorPlan
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from wayfold.navmesh import NavMesh
 
 
-@_check.checked
+@checks.checked
 class Decomposition(Savable):
     """Free space cut into convex regions; build one with `FloorPlan.decompose` or `Building.decompose`.
 
@@ -97,7 +98,7 @@ class Decomposition(Savable):
     @classmethod
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
-        _check.choice(method, "method", METHODS)
+        checks.choice(method, "method", METHODS)
         return cls([_build.level(plan, plan.frame, method, options)], plan.frame, method, options)
 
     # --- what there is ---------------------------------------------------------------------------------------------
@@ -261,14 +262,14 @@ class Decomposition(Savable):
         -------
         (q,) int32 array, or an int for one point
         """
-        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1
-        where = self.frame.local(_check.points3(array[None] if single else array))
+        where = self.frame.local(checks.points3(array[None] if single else array))
         # Several regions hold a point only where floors lie above each other, and without z any of them will do.
         reach = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
         hints = np.full(len(where), -1, np.int32)
         if last is not None:
-            known = _check.wholes(last, "last", f"region numbers from 0 to {self.num_regions - 1}, or -1")
+            known = checks.wholes(last, "last", f"region numbers from 0 to {self.num_regions - 1}, or -1")
             if known.shape not in ((), hints.shape):
                 raise ParameterError(f"last must be one region for each of the {len(hints)} points")
             if known.size and not (known.min() >= -1 and known.max() < self.num_regions):
@@ -298,10 +299,10 @@ class Decomposition(Savable):
         -------
         (q,) bool array, or a bool for one point
         """
-        radius = _check.number(radius, "radius", low=0.0, high=_check.LARGEST)
-        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        radius = checks.number(radius, "radius", low=0.0, high=checks.LARGEST)
+        array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1
-        where = self.frame.local(_check.points3(array[None] if single else array))
+        where = self.frame.local(checks.points3(array[None] if single else array))
         found = np.atleast_1d(self.locate(array[None] if single else array, last))
         hit = found < 0
         if radius > 0.0:
@@ -369,12 +370,12 @@ class Decomposition(Savable):
             When any start or goal lies in no region; then nothing is searched.
         """
         a, b = self._places(starts, "starts"), self._places(goals, "goals")
-        _check.same_length(a, b)
-        smooth = _check.flag(options.pop("smooth", True), "smooth")
-        optimal = _check.flag(options.pop("optimal", False), "optimal")
+        checks.same_length(a, b)
+        smooth = checks.flag(options.pop("smooth", True), "smooth")
+        optimal = checks.flag(options.pop("optimal", False), "optimal")
         if options:
             raise ParameterError(
-                f"paths has no option {_check.shown(next(iter(options)))}: its options are smooth, optimal"
+                f"paths has no option {checks.shown(next(iter(options)))}: its options are smooth, optimal"
             )
         return _routes.many(self, a, b, smooth, optimal, workers)
 
@@ -454,17 +455,17 @@ class Decomposition(Savable):
             return _locate_kernels.Marks(np.zeros(count, np.int64), np.empty(count, np.int32), np.zeros(1, np.int64))
 
     def _region(self, region: int) -> int:
-        return _check.node(region, "region", self.num_regions, "region", "the plan")
+        return checks.node(region, "region", self.num_regions, "region", "the plan")
 
     def _place(self, point: ArrayLike, name: str) -> _routes.Place:
         """Where a point stands."""
-        _check.point3(point, name)
-        return self._places(_check.floats(point, name)[None], name, single=True)[0]
+        checks.point3(point, name)
+        return self._places(checks.floats(point, name)[None], name, single=True)[0]
 
     def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[_routes.Place]:
         """Where points stand."""
-        where = _check.points3(points, name).copy()
-        given = _check.floats(points, name)
+        where = checks.points3(points, name).copy()
+        given = checks.floats(points, name)
         regions: NDArray[np.int32] = self.locate(given)
         off = np.flatnonzero(regions < 0)
         if len(off):

@@ -20,7 +20,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import MultiPolygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _bound_kernels, _grow_kernels, _polygons, _seed_kernels
 from wayfold.floorplan._combine import Pieces, combine, joined
@@ -72,11 +72,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name in ("spacing", "step"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _check.number(getattr(self, name), name, low=0.0, open_low=True))
+                object.__setattr__(self, name, checks.number(getattr(self, name), name, low=0.0, open_low=True))
         for field in fields(self)[2:]:
             if not isinstance(getattr(self, field.name), bool):
                 raise ParameterError(
-                    f"{field.name} must be True or False, not {_check.shown(getattr(self, field.name))}"
+                    f"{field.name} must be True or False, not {checks.shown(getattr(self, field.name))}"
                 )
 
 

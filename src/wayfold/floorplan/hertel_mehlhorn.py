@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 from shapely import Polygon
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 from wayfold.floorplan._combine import Pieces, combine
 from wayfold.floorplan._polygons import moved
 from wayfold.geometry.frame import Frame

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _see_kernels
 
@@ -49,7 +49,7 @@ class Information:
         names : sequence of t values, optional
             Their numbers by default.
         """
-        where = _check.points3(points)
+        where = checks.points3(points)
         labels = tuple(range(len(self.names), len(self.names) + len(where))) if names is None else tuple(names)
         if len(labels) != len(where):
             raise ParameterError(f"names must be as many as points, not {len(labels)} for {len(where)}")
@@ -93,7 +93,7 @@ class Information:
         Objects are tried in the order of their straight distance, which no walk is shorter than, until no further one
         can be among the nearest. Objects that cannot be reached are left out.
         """
-        count = _check.whole(count, "count", low=1)
+        count = checks.whole(count, "count", low=1)
         where = self._cut._place(point, "point").point
         away = np.linalg.norm(self.points - where, axis=1)
         best: list[tuple[float, int]] = []

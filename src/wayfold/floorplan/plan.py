@@ -13,8 +13,9 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 from shapely import MultiPolygon, Polygon
 
-from wayfold import _check, formats
-from wayfold._locks import Portable
+from wayfold import formats
+from wayfold.core import checks
+from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _polygons
 from wayfold.geometry.frame import Frame
@@ -30,7 +31,7 @@ _PRECISION = 36  # bits: coordinates are rounded to 2**-36 (1.5e-11) of the plan
 _SLIT = 64  # times the resolution (1e-9 of the extent): narrower passages are closed
 
 
-@_check.checked
+@checks.checked
 class FloorPlan(Portable):
     """A floor: the free space is `boundary` without the `obstacles`.
 
@@ -62,7 +63,7 @@ class FloorPlan(Portable):
         self.obstacles: tuple[Polygon | MultiPolygon, ...] = tuple(
             _polygons.check(obstacle, f"obstacles[{k}]") for k, obstacle in enumerate(obstacles)
         )
-        self.height = _check.number(height, "height", low=-_check.LARGEST, high=_check.LARGEST)
+        self.height = checks.number(height, "height", low=-checks.LARGEST, high=checks.LARGEST)
 
     @cached_property
     def frame(self) -> Frame:
@@ -122,7 +123,7 @@ class FloorPlan(Portable):
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Whether each point, (q, 2) or (q, 3), lies in the free space or on its border."""
-        array = self.frame.local(_check.points3(points))
+        array = self.frame.local(checks.points3(points))
         shapely.prepare(self.space.free)
         return np.asarray(shapely.intersects_xy(self.space.free, array[:, 0], array[:, 1]))
 
@@ -154,7 +155,7 @@ class FloorPlan(Portable):
 
     def without_obstacle(self, number: int) -> FloorPlan:
         """The plan without the obstacle of a number from 0; those behind it move up by one."""
-        number = _check.whole(number, "number", low=0)
+        number = checks.whole(number, "number", low=0)
         if number >= len(self.obstacles):
             raise ParameterError(f"there is no obstacle {number}: the plan has {len(self.obstacles)}")
         kept = self.obstacles[:number] + self.obstacles[number + 1 :]
@@ -172,11 +173,11 @@ class FloorPlan(Portable):
         simplify : float, metres, >= 0
             How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
         """
-        mask = _check.numbers(free, "free", "truth values of shape (height, width)", bools=True)
+        mask = checks.numbers(free, "free", "truth values of shape (height, width)", bools=True)
         if mask.ndim != 2 or mask.size == 0 or mask.dtype.kind not in "biu":
             raise ParameterError(f"free must be truth values of shape (height, width), not {mask.dtype} {mask.shape}")
-        cell = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
-        simplify = _check.number(simplify, "simplify", low=0.0, high=_check.LARGEST)
+        cell = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
+        simplify = checks.number(simplify, "simplify", low=0.0, high=checks.LARGEST)
         boundary = shapely.box(0.0, 0.0, mask.shape[1] * cell, mask.shape[0] * cell)
         solid = _polygons.from_cells(mask == 0, cell)
         if simplify > 0.0:

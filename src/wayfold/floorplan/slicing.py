@@ -14,9 +14,9 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._interrupts import interruptible
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.interrupts import interruptible
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import _build, _sections, _transitions
 from wayfold.floorplan._polygons import moved
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 _LEVEL = np.cos(np.radians(1.0))  # steeper ground makes no ground plane
 
 
-@_check.checked
+@checks.checked
 def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02) -> list[float]:
     """Heights of the ground planes of a mesh, lowest first.
 
@@ -44,7 +44,7 @@ def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02
         A plane needs at least this part of all level ground.
     """
     who = agent or Agent()
-    share = _check.number(share, "share", low=0.0, high=1.0)
+    share = checks.number(share, "share", low=0.0, high=1.0)
     level = mesh.normals[:, 2] >= _LEVEL
     if not level.any():
         raise GeometryError("the mesh has no level ground, so there is no ground plane: give the height of one")
@@ -79,8 +79,8 @@ def _levels(z: Floats, area: Floats, near: float) -> tuple[Floats, Floats]:
 def slice_mesh(mesh: Mesh, height: float, agent: Agent | None, thickness: float) -> FloorPlan:
     """See `FloorPlan.slice`."""
     who = agent or Agent()
-    height = _check.number(height, "height", low=-_check.LARGEST, high=_check.LARGEST)
-    thickness = _check.number(thickness, "thickness", low=0.0, high=_check.LARGEST)
+    height = checks.number(height, "height", low=-checks.LARGEST, high=checks.LARGEST)
+    thickness = checks.number(thickness, "thickness", low=0.0, high=checks.LARGEST)
     frame, local = _local(mesh)
     floor, free = _floor(local, height, who, thickness)
     return _plan(frame, floor, free, height, _sections.grid(who))
@@ -115,7 +115,7 @@ def _plan(frame: Frame, floor: Any, free: Any, height: float, grid: float) -> Fl
     return FloorPlan(whole, shapely.get_parts(blocks), height=height)
 
 
-@_check.checked
+@checks.checked
 class Building:
     """The floors of a mesh and the transition areas between them.
 
@@ -135,12 +135,12 @@ class Building:
         if not len(floors):
             raise ParameterError("a building has at least one floor")
         for floor in floors:
-            _check.instance(floor, "each of floors", FloorPlan)
+            checks.instance(floor, "each of floors", FloorPlan)
         for transition in transitions:
-            _check.instance(transition, "each of transitions", Transition)
+            checks.instance(transition, "each of transitions", Transition)
             if any(not 0 <= floor < len(floors) for floor in transition.floors):
                 raise ParameterError(f"a transition joins floors {transition.floors}, but there are {len(floors)}")
-        self.slack = _check.number(slack, "slack", low=0.0)
+        self.slack = checks.number(slack, "slack", low=0.0)
         self.floors = tuple(floors)
         self.transitions = tuple(transitions)
 
@@ -155,12 +155,12 @@ class Building:
         if heights is None:
             planes = sorted(ground_planes(mesh, agent=who))
         else:
-            given = _check.floats(heights, "heights")
+            given = checks.floats(heights, "heights")
             if given.ndim != 1 or not given.size:
-                raise ParameterError(f"heights must be the heights of some floors, not {_check.shown(heights)}")
-            _check.finite(given, "heights")
+                raise ParameterError(f"heights must be the heights of some floors, not {checks.shown(heights)}")
+            checks.finite(given, "heights")
             planes = np.unique(given).tolist()
-        thickness = _check.number(thickness, "thickness", low=0.0, high=_check.LARGEST)
+        thickness = checks.number(thickness, "thickness", low=0.0, high=checks.LARGEST)
         frame, local = _local(mesh)
         found = [_floor(local, z, who, thickness) for z in planes]
         grid = _sections.grid(who)
@@ -170,7 +170,7 @@ class Building:
 
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
         """Cut all floors and transition areas into convex regions with one navigation graph."""
-        _check.choice(method, "method", METHODS)
+        checks.choice(method, "method", METHODS)
         frame = _build.frame_of([*self.floors, *(transition.plan for transition in self.transitions)])
         levels = [_build.level(plan, frame, method, options) for plan in self.floors]
         passages = []

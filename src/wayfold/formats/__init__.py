@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _LAZY = {
-    "Archive": "wayfold._archive",
-    "read_archive": "wayfold._archive",
-    "write_archive": "wayfold._archive",
+    "Archive": "wayfold.core.archive",
+    "read_archive": "wayfold.core.archive",
+    "write_archive": "wayfold.core.archive",
     "MovingAiMap": "wayfold.formats.movingai",
     "Scenario": "wayfold.formats.movingai",
     "Scenarios": "wayfold.formats.movingai",
@@ -83,7 +83,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from wayfold._archive import Archive, read_archive, write_archive
+    from wayfold.core.archive import Archive, read_archive, write_archive
     from wayfold.formats.cityjson import CityMesh, load_cityjson
     from wayfold.formats.geojson import Feature, load_geojson, save_geojson
     from wayfold.formats.mesh import load_mesh, save_mesh

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._archive import File
-from wayfold._check import LARGEST
+from wayfold.core.archive import File
+from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError
 from wayfold.formats._polygons import triangulate_faces
 from wayfold.formats._text import coordinates, shown, whole_numbers

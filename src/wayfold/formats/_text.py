@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._archive import File
-from wayfold._check import LARGEST
+from wayfold.core.archive import File
+from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError
 
 _MAX_RATIO = 250  # geometry packs 5 to 50 times; beyond this a file is a trap

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._archive import File
-from wayfold._check import LARGEST
+from wayfold.core import checks
+from wayfold.core.archive import File
+from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, VersionError
 from wayfold.formats._polygons import triangulate, triangulate_faces
 from wayfold.formats._text import parse_json, read_bytes
@@ -28,7 +28,7 @@ _MAX_PLACED = 1 << 24  # vertices; a small file can place a large template very 
 _VERSIONS = ("1.0", "1.1", "2.0")
 
 
-@_check.checked
+@checks.checked
 class CityMesh(Mesh):
     """A mesh that lies at a local origin.
 
@@ -49,7 +49,7 @@ class CityMesh(Mesh):
         origin: ArrayLike = (0.0, 0.0, 0.0),
     ) -> None:
         super().__init__(vertices, triangles, materials, material_names)
-        self.origin = _check.point3(origin, "origin")
+        self.origin = checks.point3(origin, "origin")
 
 
 class _Surfaces:
@@ -65,7 +65,7 @@ class _Surfaces:
         self.kinds.append(self.names.setdefault(name, len(self.names)))
 
 
-@_check.checked
+@checks.checked
 def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
     """Read the surfaces of a CityJSON file.
 

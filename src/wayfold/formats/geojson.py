@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wayfold import _check
-from wayfold._archive import File, replacing
-from wayfold._check import LARGEST
+from wayfold.core import checks
+from wayfold.core.archive import File, replacing
+from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats._text import parse_json, read_bytes
 
@@ -28,7 +28,7 @@ class Feature(NamedTuple):
     properties: dict[str, Any]
 
 
-@_check.checked
+@checks.checked
 def load_geojson(file: File) -> list[Feature]:
     """Read the polygons of a GeoJSON file.
 
@@ -70,7 +70,7 @@ def load_geojson(file: File) -> list[Feature]:
     return loaded
 
 
-@_check.checked
+@checks.checked
 def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], file: File) -> None:
     """Write polygons as a FeatureCollection; coordinates keep every digit.
 
@@ -87,10 +87,10 @@ def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], f
     parts = []
     for number, feature in enumerate(features):
         if not isinstance(feature, (tuple, list)) or len(feature) != 2:
-            raise ParameterError(f"feature {number} must be (polygon, properties), not {_check.shown(feature)}")
+            raise ParameterError(f"feature {number} must be (polygon, properties), not {checks.shown(feature)}")
         polygon, properties = feature
         if getattr(polygon, "geom_type", None) != "Polygon" or polygon.is_empty:
-            raise ParameterError(f"feature {number} must have a polygon that is not empty, not {_check.shown(polygon)}")
+            raise ParameterError(f"feature {number} must have a polygon that is not empty, not {checks.shown(polygon)}")
         parts.append({"type": "Feature", "properties": properties, "geometry": mapping(orient(polygon))})
     try:
         text = json.dumps({"type": "FeatureCollection", "features": parts}, allow_nan=False)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._archive import File, replacing
+from wayfold.core import checks
+from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._obj import format_obj, parse_obj
 from wayfold.formats._text import read_bytes
@@ -26,7 +26,7 @@ _WRITABLE = ".obj, .ply, .stl and .glb"
 _LOST = 1e-6  # of the extent: what float32 may take from coordinates in a binary STL file
 
 
-@_check.checked
+@checks.checked
 def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     """Read a triangle mesh; what it is is told by the end of its name.
 
@@ -64,7 +64,7 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     return mesh
 
 
-@_check.checked
+@checks.checked
 def save_mesh(mesh: Mesh, file: File) -> None:
     """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`.
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._archive import File, replacing
-from wayfold._locks import Portable
+from wayfold.core import checks
+from wayfold.core.archive import File, replacing
+from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
 from wayfold.formats.movingai3d import Scenarios3D, check_columns, check_version, load_scen3d
@@ -46,7 +46,7 @@ class MovingAiMap(Portable):
     def __post_init__(self) -> None:
         cells: NDArray[Any] = self.cells
         if not isinstance(cells, np.ndarray) or cells.dtype != np.uint8:
-            cells = _check.wholes(cells, "cells")
+            cells = checks.wholes(cells, "cells")
             if cells.size and not (cells.min() >= 0 and cells.max() <= 255):
                 raise ParameterError("cells must be characters from 0 to 255")
         if cells.ndim != 2 or not cells.size:
@@ -128,8 +128,8 @@ class Scenarios(Sequence[Scenario]):
     lengths: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        _check.several(self.map, "map")
-        names = tuple(_check.text(name, "each of map") for name in self.map)
+        checks.several(self.map, "map")
+        names = tuple(checks.text(name, "each of map") for name in self.map)
         object.__setattr__(self, "map", names)
         cells = {"bucket": 1, "width": 1, "height": 1, "starts": 2, "goals": 2}
         check_columns(self, len(names), cells=cells, numbers=("lengths",))
@@ -164,7 +164,7 @@ class Scenarios(Sequence[Scenario]):
         return f"<Scenarios: {len(self)} queries on {len(set(self.map))} maps>"
 
 
-@_check.checked
+@checks.checked
 def load_map(file: File) -> MovingAiMap:
     """Read a MovingAI grid map (`.map`), with LF or CRLF line ends.
 
@@ -208,7 +208,7 @@ def load_map(file: File) -> MovingAiMap:
     return MovingAiMap(cells)
 
 
-@_check.checked
+@checks.checked
 def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
     """Write a MovingAI grid map.
 
@@ -219,7 +219,7 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
     file : path
     """
     given = cells.cells if isinstance(cells, MovingAiMap) else cells
-    array = _check.numbers(given, "cells", "a (height, width) array of booleans or of map characters", bools=True)
+    array = checks.numbers(given, "cells", "a (height, width) array of booleans or of map characters", bools=True)
     if array.dtype == bool:
         array = np.where(array, ord("."), ord("@")).astype(np.uint8)
     if array.ndim != 2 or array.size == 0 or array.dtype != np.uint8 or not _CELLS[array].all():
@@ -231,7 +231,7 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
         handle.write(np.hstack([array, ends]).tobytes())
 
 
-@_check.checked
+@checks.checked
 def load_scen(file: File) -> Scenarios | Scenarios3D:
     """Read a MovingAI scenario file: `Scenarios` of a `.scen`, `Scenarios3D` of a `.3dscen`.
 
@@ -255,12 +255,12 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
         raise  # pragma: no cover - the line that fails together fails alone
 
 
-@_check.checked
+@checks.checked
 def save_scen(scenarios: Scenarios, file: File) -> None:
     """Write a MovingAI scenario file; lengths keep every digit."""
     for name in scenarios.map:
         if not name or name.split() != [name]:
-            raise ParameterError(f"a map in a scenario file has a name without white space, not {_check.shown(name)}")
+            raise ParameterError(f"a map in a scenario file has a name without white space, not {checks.shown(name)}")
     with replacing(file) as handle:
         handle.write(b"version 1\n")
         for row in scenarios:

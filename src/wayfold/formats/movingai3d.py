@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._archive import File, replacing
+from wayfold.core import checks
+from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
 
 _COLUMNS = 8
 
 
-@_check.checked
+@checks.checked
 @dataclass(frozen=True, eq=False)
 class Map3D:
     """A voxel map: everything is free but the blocked voxels.
@@ -34,10 +34,10 @@ class Map3D:
     blocked: NDArray[np.int32]
 
     def __post_init__(self) -> None:
-        size = _check.wholes(self.shape, "shape")
+        size = checks.wholes(self.shape, "shape")
         if size.shape != (3,) or not (size.min() >= 1 and size.max() < 1 << 31):
-            raise ParameterError(f"shape must be three whole numbers above 0, not {_check.shown(self.shape)}")
-        voxels = _check.wholes(self.blocked, "blocked")
+            raise ParameterError(f"shape must be three whole numbers above 0, not {checks.shown(self.shape)}")
+        voxels = checks.wholes(self.blocked, "blocked")
         voxels = voxels if voxels.size else np.empty((0, 3), np.int32)
         if voxels.ndim != 2 or voxels.shape[1] != 3 or (voxels < 0).any() or (voxels >= size).any():
             raise ParameterError(f"blocked must be voxels (n, 3) inside {' x '.join(map(str, size.tolist()))}")
@@ -52,7 +52,7 @@ class Map3D:
         limit : int, voxels
             A larger map raises a `ParameterError` instead of filling the memory (one byte for each voxel).
         """
-        limit = _check.whole(limit, "limit", low=1)
+        limit = checks.whole(limit, "limit", low=1)
         size = tuple(self.shape.tolist())
         if np.prod(size, dtype=object) > limit:
             raise ParameterError(f"a dense array of {size[0]} x {size[1]} x {size[2]} voxels is over the limit {limit}")
@@ -69,7 +69,7 @@ def check_columns(scenarios: Any, count: int, *, cells: Mapping[str, int], numbe
     """Make arrays of what holds `count` queries: cells of so many coordinates (1: a column), and numbers."""
     for name in (*cells, *numbers):
         given, wide = getattr(scenarios, name), cells.get(name, 1)
-        array = _check.wholes(given, name) if name in cells else _check.floats(given, name)
+        array = checks.wholes(given, name) if name in cells else checks.floats(given, name)
         if array.shape != ((count,) if wide == 1 else (count, wide)):
             raise ParameterError(f"{name} must hold {count} queries, not be of shape {array.shape}")
         if array.size and not (array.min() >= 0 and (name in numbers or array.max() < 1 << 31)):
@@ -111,7 +111,7 @@ class Scenarios3D(Sequence[Scenario3D]):
     ratios: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        _check.text(self.map, "map")
+        checks.text(self.map, "map")
         check_columns(self, len(self.lengths), cells={"starts": 3, "goals": 3}, numbers=("lengths", "ratios"))
 
     def __len__(self) -> int:
@@ -138,7 +138,7 @@ class Scenarios3D(Sequence[Scenario3D]):
         return f"<Scenarios3D: {len(self)} queries on {self.map}>"
 
 
-@_check.checked
+@checks.checked
 def load_map3d(file: File) -> Map3D:
     """Read a MovingAI voxel map (`.3dmap`).
 
@@ -174,7 +174,7 @@ def _voxels(lines: list[bytes], shape: NDArray[np.int32]) -> NDArray[np.int32]:
     return voxels.astype(np.int32)
 
 
-@_check.checked
+@checks.checked
 def save_map3d(voxels: Map3D, file: File) -> None:
     """Write a MovingAI voxel map."""
     with replacing(file) as handle:
@@ -182,7 +182,7 @@ def save_map3d(voxels: Map3D, file: File) -> None:
         handle.writelines(b"%d %d %d\n" % tuple(voxel) for voxel in voxels.blocked.tolist())
 
 
-@_check.checked
+@checks.checked
 def load_scen3d(file: File) -> Scenarios3D:
     """Read a MovingAI 3D scenario file (`.3dscen`).
 
@@ -228,7 +228,7 @@ def _scenarios(name: str, lines: list[bytes]) -> Scenarios3D:
     return Scenarios3D(name, starts, goals, lengths, ratios)
 
 
-@_check.checked
+@checks.checked
 def save_scen3d(scenarios: Scenarios3D, file: File) -> None:
     """Write a MovingAI 3D scenario file; lengths keep every digit."""
     with replacing(file) as handle:

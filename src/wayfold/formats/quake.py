@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._archive import File
+from wayfold.core import checks
+from wayfold.core.archive import File
 from wayfold.errors import FormatError, GeometryError, VersionError
 from wayfold.formats._hulls import brush_faces, patch_faces
 from wayfold.formats._text import read_bytes
@@ -85,7 +85,7 @@ class Level(NamedTuple):
     """Jump pads and teleporters that lead somewhere, in the order of the file."""
 
 
-@_check.checked
+@checks.checked
 def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -> Level:
     """Read the collision surfaces and the named places of a Quake 3 level.
 
@@ -105,7 +105,7 @@ def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -
     FormatError
         When it is damaged or holds nothing solid.
     """
-    patch_error = _check.number(patch_error, "patch_error", low=0.0, open_low=True)
+    patch_error = checks.number(patch_error, "patch_error", low=0.0, open_low=True)
     data = read_bytes(file)
     lumps, entities = _split(file, data)
     models = [(0, np.zeros(3))]
@@ -149,8 +149,8 @@ def _split(file: File, data: bytes) -> tuple[_Lumps, list[dict[str, str]]]:
     if not len(lumps["models"]):
         raise FormatError("the level holds no model", file)
     for name, field in (("planes", "normal"), ("planes", "distance"), ("vertices", "position"), ("vertices", "normal")):
-        if not (np.abs(lumps[name][field]) <= _check.LARGEST).all():
-            raise FormatError(f"the {name} of the level are not all within {_check.LARGEST:g}", file)
+        if not (np.abs(lumps[name][field]) <= checks.LARGEST).all():
+            raise FormatError(f"the {name} of the level are not all within {checks.LARGEST:g}", file)
     start, size = spans[_ENTITIES].tolist()
     return lumps, _parse_entities(file, data[start : start + size].rstrip(b"\0").decode("latin-1"))
 
@@ -185,7 +185,7 @@ def _numbers(text: str | None, count: int) -> NDArray[np.float64] | None:
         numbers = np.array([float(word) for word in (text or "").split()])
     except ValueError:
         return None
-    return numbers if len(numbers) == count and (np.abs(numbers) <= _check.LARGEST).all() else None
+    return numbers if len(numbers) == count and (np.abs(numbers) <= checks.LARGEST).all() else None
 
 
 def _points(entities: list[dict[str, str]]) -> list[SpawnPoint]:

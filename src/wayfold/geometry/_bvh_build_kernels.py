@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold.core.jit import inline, kernel_with_memory
 from wayfold.geometry._bvh_kernels import STACK_SIZE
 
 # Below this depth the builder halves ranges without looking, so that no tree of up to 2**31 triangles is deeper than

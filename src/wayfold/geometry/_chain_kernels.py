@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 
 STEPS = 40  # Newton steps for each smoothing
 POLISH = 1e-12  # promised relative gain below which steps are taken without a check

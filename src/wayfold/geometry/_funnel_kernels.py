@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """String pulling: the shortest way through a corridor of portals (the funnel of Lee and Preparata, 1984)."""
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 
 _ROUNDING = 1e-14
 

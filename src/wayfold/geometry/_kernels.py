@@ -7,7 +7,7 @@ length. NaN is for the caller to keep out.
 
 import math
 
-from wayfold._jit import inline
+from wayfold.core.jit import inline
 
 # Relative rounding of the separating-axis sums below is under 8 ulp; this is twice that.
 _SLACK = 4e-15

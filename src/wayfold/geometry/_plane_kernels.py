@@ -3,7 +3,7 @@
 
 import math
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.geometry._predicates_kernels import orientation
 
 

@@ -7,7 +7,7 @@ the same wherever the world lies. The method is Shewchuk 1997, *Adaptive precisi
 float64 determinant where its error bound allows, and the exact sum of its 16 partial products where it does not.
 """
 
-from wayfold._jit import helper, inline, tuple_setitem
+from wayfold.core.jit import helper, inline, tuple_setitem
 
 _SPLITTER = 134217729.0  # 2**27 + 1 cuts a float64 into two halves whose products are exact
 _ERROR = 3.3306690738754716e-16  # (3 + 16 eps) eps: above it the sign of the float64 determinant is right

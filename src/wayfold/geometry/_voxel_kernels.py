@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from wayfold._jit import inline, kernel, kernel_with_memory
+from wayfold.core.jit import inline, kernel, kernel_with_memory
 
 _DIGIT_BITS = 11  # of the radix sort: its counters stay in the fastest cache
 _MOST_CORNERS = 8  # a triangle cut by four planes has at most seven

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._threads import run_chunks
+from wayfold.core import checks
+from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import _bvh_build_kernels, _bvh_kernels
 from wayfold.geometry.mesh import Mesh
@@ -32,7 +32,7 @@ def new_stack() -> _bvh_kernels.Stack:
     return _bvh_kernels.Stack(np.empty(size, np.int32), np.empty(size, np.float64))
 
 
-@_check.checked
+@checks.checked
 class TriangleIndex:
     """Spatial index over the triangles of a mesh, for rays, line of sight, clearance and nearest points.
 
@@ -196,7 +196,7 @@ class TriangleIndex:
             True where the capsule from `a` to `b` touches no triangle.
         """
         starts, ends = _segments(a, b)
-        radius = _check.number(radius, "radius", low=0.0)
+        radius = checks.number(radius, "radius", low=0.0)
         clear = np.empty(len(starts), np.bool_)
 
         def work(first: int, last: int) -> None:
@@ -256,7 +256,7 @@ class TriangleIndex:
         (k,) int32
             Their numbers, ascending.
         """
-        low, high = _check.point3(box_low, "box_low"), _check.point3(box_high, "box_high")
+        low, high = checks.point3(box_low, "box_low"), checks.point3(box_high, "box_high")
         if (low > high).any():
             raise ParameterError(f"box_low must not be above box_high: {low.tolist()}, {high.tolist()}")
         corners = tuple(low.tolist()), tuple(high.tolist())
@@ -271,12 +271,12 @@ def _distance(value: Any) -> float:
     """A distance >= 0, which may be infinite."""
     if isinstance(value, (float, np.floating)) and value == np.inf:
         return np.inf
-    return _check.number(value, "max_distance", low=0.0)
+    return checks.number(value, "max_distance", low=0.0)
 
 
 def _points(points: ArrayLike, name: str) -> Floats:
     """Checked points whose squares stay within float64."""
-    array = _check.points3(points, name, largest=np.inf)
+    array = checks.points3(points, name, largest=np.inf)
     if np.abs(array).max(initial=0.0) > _FARTHEST:
         raise GeometryError(f"{name} must be within {_FARTHEST:g} m of the origin, not {np.abs(array).max():g}")
     return array
@@ -297,7 +297,7 @@ def _rays(origins: ArrayLike, directions: ArrayLike, max_distance: Any) -> tuple
     products stay within float64.
     """
     starts = _points(origins, "origins")
-    ways = _check.points3(np.atleast_2d(_check.floats(directions, "directions")), "directions", largest=np.inf)
+    ways = checks.points3(np.atleast_2d(checks.floats(directions, "directions")), "directions", largest=np.inf)
     if len(ways) != len(starts):
         if len(ways) != 1:
             raise ParameterError(f"directions must be one or as many as origins, not {len(ways)} for {len(starts)}")

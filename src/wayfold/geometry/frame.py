@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 
 ROUNDING = 2.0**-44
 """Of the extent: how far a computed point (a crossing, a foot of a perpendicular) may lie from the true one, 6e-14."""
@@ -21,7 +21,7 @@ ROUNDING = 2.0**-44
 SAME_LENGTH = 1e-11
 """Relative difference of two lengths or costs that counts as none: the rounding of long sums."""
 
-LARGEST = _check.LARGEST
+LARGEST = checks.LARGEST
 """Metres: the largest coordinate that readers and makers of maps accept, so that no square or product overflows."""
 
 

@@ -7,12 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable
+from wayfold.core import checks
+from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError
 
 
-@_check.checked
+@checks.checked
 class Mesh(Portable):
     """Triangles in space, checked once and then left alone.
 
@@ -40,8 +40,8 @@ class Mesh(Portable):
         materials: ArrayLike | None = None,
         material_names: tuple[str, ...] | list[str] = (),
     ) -> None:
-        self.vertices: NDArray[np.float64] = _check.points3(vertices, "vertices")
-        corners = _check.numbers(triangles, "triangles", "whole vertex numbers of shape (m, 3)")
+        self.vertices: NDArray[np.float64] = checks.points3(vertices, "vertices")
+        corners = checks.numbers(triangles, "triangles", "whole vertex numbers of shape (m, 3)")
         if corners.ndim != 2 or corners.shape[1] != 3 or corners.size == 0:
             raise GeometryError(f"a mesh needs triangles of shape (m, 3), at least one, not {corners.shape}")
         if corners.dtype.kind not in "iu":
@@ -51,18 +51,18 @@ class Mesh(Portable):
             raise GeometryError(
                 f"triangle {wrong} names a vertex outside 0 to {len(self.vertices) - 1}: {corners[wrong].tolist()}"
             )
-        self.triangles: NDArray[np.int32] = _check.clean(corners.astype(np.int32, copy=False))
+        self.triangles: NDArray[np.int32] = checks.clean(corners.astype(np.int32, copy=False))
         self.materials: NDArray[np.int32] | None = None
         if materials is not None:
-            kinds = _check.numbers(materials, "materials")
+            kinds = checks.numbers(materials, "materials")
             if kinds.shape != (len(corners),) or kinds.dtype.kind not in "iu":
                 raise GeometryError(
                     f"materials must be one whole number for each of the {len(corners)} triangles, not {kinds.shape}"
                 )
             if kinds.size and not (kinds.min() >= -(2**31) and kinds.max() < 2**31):
                 raise GeometryError(f"materials must be numbers of 32 bits, not {kinds.min()} to {kinds.max()}")
-            self.materials = _check.clean(kinds.astype(np.int32, copy=False))
-        self.material_names = tuple(_check.text(name, "a name in material_names") for name in material_names)
+            self.materials = checks.clean(kinds.astype(np.int32, copy=False))
+        self.material_names = tuple(checks.text(name, "a name in material_names") for name in material_names)
 
     @cached_property
     def bounds(self) -> NDArray[np.float64]:
@@ -105,7 +105,7 @@ class Mesh(Portable):
     def without(self, *names: str) -> Mesh:
         """The mesh without the triangles of some materials, such as water; names that it has not are no matter."""
         for name in names:
-            _check.text(name, "a name of a material")
+            checks.text(name, "a name of a material")
         gone = [number for number, name in enumerate(self.material_names) if name in names]
         if self.materials is None or not gone:
             return self
@@ -116,7 +116,7 @@ class Mesh(Portable):
     def concatenate(cls, meshes: list[Mesh] | tuple[Mesh, ...]) -> Mesh:
         """One mesh with the triangles of all of them; material numbers are renumbered by name where names are given."""
         for mesh in meshes:
-            _check.instance(mesh, "each of meshes", Mesh)
+            checks.instance(mesh, "each of meshes", Mesh)
         if not len(meshes):
             raise GeometryError("there is no mesh to concatenate")
         starts = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])

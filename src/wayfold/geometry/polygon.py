@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import _plane_kernels
 
@@ -22,10 +22,10 @@ Points = NDArray[np.float64]
 
 def _points2(points: ArrayLike, name: str) -> Points:
     """A finite C-contiguous (n, 2) float64 array."""
-    array = _check.floats(points, name, "an array of numbers of shape (n, 2)")
+    array = checks.floats(points, name, "an array of numbers of shape (n, 2)")
     if array.ndim != 2 or array.shape[1] != 2:
         raise ParameterError(f"{name} must have shape (n, 2), not {array.shape}")
-    _check.finite(array, name)
+    checks.finite(array, name)
     return array
 
 

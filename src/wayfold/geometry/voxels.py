@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable
-from wayfold._threads import run_chunks
+from wayfold.core import checks
+from wayfold.core.batches import run_chunks
+from wayfold.core.locks import Portable
 from wayfold.errors import ParameterError
 from wayfold.geometry import _voxel_kernels
 from wayfold.geometry.mesh import Mesh
@@ -21,7 +21,7 @@ _MOST_INDEX = 2**31 - 2
 _SLACK = 4e-15  # of the largest cell number; several times what rounding can do to a coordinate in cells
 
 
-@_check.checked
+@checks.checked
 class Voxels(Portable):
     """A sparse set of cubic cells. Cell (x, y, z) is the closed box from ``origin + cell * (x, y, z)``, one cell wide.
 
@@ -80,7 +80,7 @@ class Voxels(Portable):
         ParameterError
             When it would be larger than `limit`.
         """
-        limit = _check.whole(limit, "limit", low=1)
+        limit = checks.whole(limit, "limit", low=1)
         size = self.shape[0] * self.shape[1] * self.shape[2]
         if size > limit:
             raise ParameterError(
@@ -108,7 +108,7 @@ class Voxels(Portable):
         -------
         (q,) bool
         """
-        places = np.floor((_check.points3(points, largest=np.inf) - self.origin) / self.cell) - self.low
+        places = np.floor((checks.points3(points, largest=np.inf) - self.origin) / self.cell) - self.low
         inside = ((places >= 0) & (places < self.shape)).all(axis=1)
         codes = _encode(places[inside].astype(np.int64), self.shape)
         slots = np.minimum(np.searchsorted(self._codes, codes), len(self) - 1)
@@ -117,7 +117,7 @@ class Voxels(Portable):
         return marked
 
 
-@_check.checked
+@checks.checked
 def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, workers: int | None = None) -> Voxels:
     """Every cell whose closed box touches a triangle: conservative, so nothing slips through.
 
@@ -147,8 +147,8 @@ def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, worker
     -----
     Memory is 16 bytes for each triangle and for each cell that a triangle touches, however large the box around them.
     """
-    width = _check.number(cell, "cell", low=0.0, open_low=True)
-    corner = mesh.bounds[0] - 0.5 * width if origin is None else _check.point3(origin, "origin")
+    width = checks.number(cell, "cell", low=0.0, open_low=True)
+    corner = mesh.bounds[0] - 0.5 * width if origin is None else checks.point3(origin, "origin")
     with np.errstate(over="ignore"):
         extent = (mesh.bounds - corner) / width
     if not (np.abs(extent) < _MOST_INDEX).all():

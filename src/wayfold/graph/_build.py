@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
 from wayfold.agent import ALL_MOTIONS
+from wayfold.core import checks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.graph import _build_kernels
 
@@ -21,7 +21,7 @@ Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, N
 
 def check_points(points: ArrayLike) -> NDArray[np.float64]:
     """Node positions as the graph stores them, in an array of its own."""
-    array = _check.numbers(points, "points", "numbers of shape (n, 2) or (n, 3)")
+    array = checks.numbers(points, "points", "numbers of shape (n, 2) or (n, 3)")
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"points must have shape (n, 2) or (n, 3), not {array.shape}")
     if not 0 < len(array) <= _MOST_NODES:
@@ -34,10 +34,10 @@ def check_points(points: ArrayLike) -> NDArray[np.float64]:
 
 def _check_places(points: NDArray[np.float64]) -> None:
     """Refuse positions that are not finite or too large; NaN fails both comparisons."""
-    if points.min() >= -_check.LARGEST and points.max() <= _check.LARGEST:
+    if points.min() >= -checks.LARGEST and points.max() <= checks.LARGEST:
         return
-    node = int(np.argmin((np.abs(points) <= _check.LARGEST).all(axis=1)))
-    what = f"lies beyond {_check.LARGEST:g} m" if np.isfinite(points[node]).all() else "is not finite"
+    node = int(np.argmin((np.abs(points) <= checks.LARGEST).all(axis=1)))
+    what = f"lies beyond {checks.LARGEST:g} m" if np.isfinite(points[node]).all() else "is not finite"
     raise GeometryError(f"points[{node}] {what}: {points[node].tolist()}")
 
 
@@ -45,7 +45,7 @@ def rows_from_edges(
     nodes: int, edges: ArrayLike, costs: ArrayLike | None, motions: ArrayLike | None, directed: bool
 ) -> Rows:
     """Compressed rows of an edge list: count, fill, sort."""
-    pairs = _check.numbers(edges, "edges", "pairs of node numbers of shape (m, 2)")
+    pairs = checks.numbers(edges, "edges", "pairs of node numbers of shape (m, 2)")
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
@@ -58,7 +58,7 @@ def rows_from_edges(
     for block in _blocks(len(pairs)):
         _build_kernels.count_block(_edge_block(pairs, block, nodes), directed, counts[:-1])
         if price is not None:
-            _check.costs(price[block], first=block.start)
+            checks.costs(price[block], first=block.start)
         _check_motions(kinds, block)
     size = int(counts.sum())
     # counts becomes the first free slot of each row, and after filling the end of each row: the offsets.
@@ -88,7 +88,7 @@ def _blocks(count: int) -> list[slice]:
 
 
 def _column(values: ArrayLike, count: int, name: str, kinds: str) -> NDArray[Any]:
-    array = _check.numbers(values, name)
+    array = checks.numbers(values, name)
     if array.shape != (count,):
         raise ParameterError(f"{name} must hold one value for each of the {count} edges, not shape {array.shape}")
     if count and array.dtype.kind not in kinds:
@@ -131,7 +131,7 @@ def check_rows(
             continue
         if not isinstance(array, np.ndarray) or array.dtype != kinds[name] or not array.flags.c_contiguous:
             raise ParameterError(
-                f"{name} must be a C-contiguous {np.dtype(kinds[name])} array, not {_check.shown(array)}"
+                f"{name} must be a C-contiguous {np.dtype(kinds[name])} array, not {checks.shown(array)}"
             )
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
         raise ParameterError(f"points must have shape (n, 3) with at least one node, not {points.shape}")
@@ -147,7 +147,7 @@ def check_rows(
         raise ParameterError(f"targets must be nodes from 0 to {len(points) - 1}")
     _check_places(points)
     if costs is not None:
-        _check.costs(costs)
+        checks.costs(costs)
 
 
 def cost_scale(
@@ -175,7 +175,7 @@ def turn_round(
 
 def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[NDArray[Any], NDArray[np.uint8]]:
     """The filter of the filtered A*: a label for each node, and for each label whether it is allowed."""
-    by_node = _check.numbers(labels, "labels")
+    by_node = checks.numbers(labels, "labels")
     if by_node.shape != (nodes,) or by_node.dtype.kind not in "iu":
         raise ParameterError(f"labels must be one whole number for each of the {nodes} nodes, not {by_node.shape}")
     if by_node.min() < 0:
@@ -183,7 +183,7 @@ def label_filter(nodes: int, labels: NDArray[Any], allowed: ArrayLike) -> tuple[
     count = int(by_node.max()) + 1
     if by_node.dtype not in (np.uint16, np.int32):
         by_node = by_node.astype(np.uint16 if count <= 1 << 16 else np.int32)
-    chosen = _check.numbers(allowed, "allowed", "a list of labels, or one truth value for each label", bools=True)
+    chosen = checks.numbers(allowed, "allowed", "a list of labels, or one truth value for each label", bools=True)
     if chosen.size == 0:
         chosen = chosen.astype(np.int64)
     if chosen.ndim != 1 or chosen.dtype.kind not in "biu":

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """What the rows of a graph from a file must hold beside numbers within their limits."""
 
-from wayfold._jit import kernel
+from wayfold.core.jit import kernel
 
 FINE, UNSORTED, ONE_WAY = range(3)
 

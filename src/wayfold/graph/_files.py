@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import ALL_MOTIONS
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.graph import _build_kernels, _check_kernels
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ _Graph = TypeVar("_Graph", bound="Graph")
 
 ARRAYS = {
     "points": Array(
-        "float64|float32", ("nodes", 3), "positions of the nodes, metres", low=-_check.LARGEST, high=_check.LARGEST
+        "float64|float32", ("nodes", 3), "positions of the nodes, metres", low=-checks.LARGEST, high=checks.LARGEST
     ),
     "offsets": Array("int64", ("nodes + 1",), "the edges of each node", rises="edges"),
     "targets": Array("int32", ("edges",), "the node that each edge leads to", refers="nodes"),
     "costs": Array(
-        "float32", ("edges",), "cost of each edge", low=0.0, high=_check.LARGEST_COST, finite=False, optional=True
+        "float32", ("edges",), "cost of each edge", low=0.0, high=checks.LARGEST_COST, finite=False, optional=True
     ),
     "motions": Array("uint8", ("edges",), "Motion bits of each edge", low=1, high=int(ALL_MOTIONS), optional=True),
 }

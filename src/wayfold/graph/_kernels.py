@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import generic, implements, inline, kernel
+from wayfold.core.jit import generic, implements, inline, kernel
 
 FOUND = 0
 UNREACHABLE = 1

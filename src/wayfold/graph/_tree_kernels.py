@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Ways along a tree of cheapest paths."""
 
-from wayfold._jit import kernel
+from wayfold.core.jit import kernel
 from wayfold.graph._kernels import trail_length
 
 

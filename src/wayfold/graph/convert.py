@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._rows import distinct
+from wayfold.core import checks
+from wayfold.core.arrays import distinct
 from wayfold.errors import MissingDependencyError, ParameterError
 
 if TYPE_CHECKING:
     from wayfold.graph.graph import Graph
 
 
-@_check.checked
+@checks.checked
 class Conversions:
     """The part of `Graph` that speaks to other libraries."""
 
@@ -74,13 +74,13 @@ def from_networkx(kind: type[Graph], graph: Any, points: str, weight: str | None
     """See `Graph.from_networkx`."""
     networkx = _networkx()
     if not isinstance(graph, networkx.Graph):
-        raise ParameterError(f"graph must be a graph of networkx, not {_check.shown(graph)}")
+        raise ParameterError(f"graph must be a graph of networkx, not {checks.shown(graph)}")
     number = {node: at for at, node in enumerate(graph.nodes)}
     positions = [data.get(points) for _, data in graph.nodes(data=True)]
     missing = sum(position is None for position in positions)
     if missing and missing != len(positions):
         name = list(graph.nodes)[[position is None for position in positions].index(True)]
-        raise ParameterError(f"node {_check.shown(name)} has no attribute {_check.shown(points)}, but others have")
+        raise ParameterError(f"node {checks.shown(name)} has no attribute {checks.shown(points)}, but others have")
     where: ArrayLike = np.zeros((len(number), 3)) if missing else positions  # type: ignore[assignment]
     edges = np.array([(number[a], number[b]) for a, b in graph.edges()], np.int64).reshape(-1, 2)
     costs = None
@@ -88,8 +88,8 @@ def from_networkx(kind: type[Graph], graph: Any, points: str, weight: str | None
         found = [data.get(weight) for _, _, data in graph.edges(data=True)]
         lacking = sum(cost is None for cost in found)
         if lacking and lacking != len(found):
-            raise ParameterError(f"{lacking} of {len(found)} edges have no attribute {_check.shown(weight)}")
-        costs = None if lacking == len(found) else _check.floats(found, f"the {_check.shown(weight)} of the edges")
+            raise ParameterError(f"{lacking} of {len(found)} edges have no attribute {checks.shown(weight)}")
+        costs = None if lacking == len(found) else checks.floats(found, f"the {checks.shown(weight)} of the edges")
     return kind.from_edges(where, edges, costs=costs, directed=graph.is_directed())
 
 
@@ -143,13 +143,13 @@ def from_scipy(kind: type[Graph], matrix: Any, points: ArrayLike | None, directe
     try:
         rows = scipy.sparse.coo_array(matrix)
     except Exception:  # of whatever kind scipy finds wrong with it
-        raise ParameterError(f"matrix must be a sparse matrix of numbers, not {_check.shown(matrix)}") from None
+        raise ParameterError(f"matrix must be a sparse matrix of numbers, not {checks.shown(matrix)}") from None
     if rows.ndim != 2:
         raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
     if rows.shape[0] != rows.shape[1] or rows.shape[0] == 0:
         raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
     first, second = (np.asarray(line, np.int64) for line in rows.coords)
-    values = _check.floats(rows.data, "the entries of the matrix")
+    values = checks.floats(rows.data, "the entries of the matrix")
     # Stored entries are compared, not values: what is not stored and a stored zero are both 0 to scipy.
     there, back = np.lexsort((values, second, first)), np.lexsort((values, first, second))
     alike = ((first, second), (second, first), (values, values))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._prepared import Prepared
-from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
+from wayfold.core import checks
+from wayfold.core.bounded_cache import BoundedCache
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import ParameterError
 from wayfold.graph import _build, _files, _kernels, searcher
 from wayfold.graph.convert import Conversions
@@ -28,7 +28,7 @@ _NO_BYTES = np.empty(0, np.uint8)
 _NO_LABELS = np.empty(0, np.uint16)
 
 
-@_check.checked
+@checks.checked
 class Graph(Conversions, Savable):
     """Nodes in space joined by edges, in compressed rows.
 
@@ -63,7 +63,7 @@ class Graph(Conversions, Savable):
         *,
         directed: bool = False,
     ) -> None:
-        where = _check.floats(points, "points", "an (n, 3) array of numbers")
+        where = checks.floats(points, "points", "an (n, 3) array of numbers")
         _build.check_rows(where, offsets, targets, costs, motions)
         self.points = where
         self.offsets = offsets
@@ -74,7 +74,7 @@ class Graph(Conversions, Savable):
         self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, where)
         self._workspaces = Workspaces(len(where))
         self._spaces: dict[int, _kernels.GraphSpace] = {}
-        self._components = Prepared(most=8)  # for each set of motions
+        self._components = BoundedCache(most=8)  # for each set of motions
         self._reverse: Graph | None = None
         self._tree: cKDTree | None = None
 
@@ -189,7 +189,7 @@ class Graph(Conversions, Savable):
             a search (unless a partial path is wanted).
         """
         start, goal = self._node(start_node, "start_node"), self._node(goal_node, "goal_node")
-        _check.choice(algorithm, "algorithm", _ALGORITHMS)
+        checks.choice(algorithm, "algorithm", _ALGORITHMS)
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
         if not partial:
@@ -232,7 +232,7 @@ class Graph(Conversions, Savable):
         workers : int, >= 1, optional
             Threads, all cores by default.
         """
-        first, last = _check.node_pairs(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
+        first, last = checks.node_pairs(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
         space = self._space(usable, labels, allowed)
@@ -284,8 +284,8 @@ class Graph(Conversions, Savable):
         node = self._node(source, "source")
         wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets")).ravel()
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
-        unlimited = limit is None or _check.real(limit, "limit") == np.inf
-        most = _kernels.UNLIMITED if unlimited else _check.number(limit, "limit", low=0.0)
+        unlimited = limit is None or checks.real(limit, "limit") == np.inf
+        most = _kernels.UNLIMITED if unlimited else checks.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         return searcher.costs_from(space, self._workspaces, node, wanted, most)
 
@@ -329,9 +329,9 @@ class Graph(Conversions, Savable):
         -------
         (q,) int64 array, or an int for one point
         """
-        array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1 and array.size > 0
-        where = _check.points3(array[None] if single else array)
+        where = checks.points3(array[None] if single else array)
         if self._tree is None:
             from scipy.spatial import cKDTree
 
@@ -365,10 +365,10 @@ class Graph(Conversions, Savable):
         return self.points[nodes]
 
     def _node(self, node: int, name: str) -> int:
-        return _check.node(node, name, len(self.points))
+        return checks.node(node, name, len(self.points))
 
     def _nodes(self, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
-        return _check.nodes(nodes, name, self.num_nodes)
+        return checks.nodes(nodes, name, self.num_nodes)
 
     def _space(
         self, usable: int, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None

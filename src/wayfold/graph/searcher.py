@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check, _threads
+from wayfold.core import batches, checks
 from wayfold.graph import _kernels
 from wayfold.graph.workspace import Workspaces
 from wayfold.path import Path, Paths, Status
@@ -26,7 +26,7 @@ Smoother = Callable[[Path], Path]
 
 def check_budget(budget: int | None) -> int:
     """A node budget for the kernels; None is no limit."""
-    return NO_BUDGET if budget is None else _check.whole(budget, "budget", low=1)
+    return NO_BUDGET if budget is None else checks.whole(budget, "budget", low=1)
 
 
 def run(workspaces: Workspaces, call: Callable[[_kernels.SearchState], tuple[Any, ...]]) -> Any:
@@ -188,7 +188,7 @@ def many(
         workspaces.give(state)
         trails[last] = nodes[:used].copy()
 
-    _threads.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
+    batches.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
     offsets = np.concatenate([[0], np.cumsum(answers.lengths)])
     nodes = np.concatenate([NO_NODES, *(trails[last] for last in sorted(trails))])
     return Paths(answers.statuses, answers.costs, answers.expanded, offsets, nodes, points, smoother)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.graph import _tree_kernels, searcher
 from wayfold.path import Path, Paths, Status
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wayfold.graph.graph import Graph
 
 
-@_check.checked
+@checks.checked
 class Tree:
     """Cheapest paths from all nodes of a graph to one goal; `Graph.tree` makes it.
 
@@ -32,8 +32,8 @@ class Tree:
     """
 
     def __init__(self, graph: Graph, goal: int, motions: int) -> None:
-        self.goal = _check.node(goal, "goal", graph.num_nodes)
-        usable = _check.whole(motions, "motions", low=1, high=255)
+        self.goal = checks.node(goal, "goal", graph.num_nodes)
+        usable = checks.whole(motions, "motions", low=1, high=255)
         self._graph = graph
         self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph._workspaces, self.goal)
 
@@ -54,8 +54,8 @@ class Tree:
 
     def trails(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Nodes of the ways from each node to the goal one after the other, and where each begins; none for -1."""
-        nodes = np.atleast_1d(_check.wholes(nodes, "nodes"))
-        _check.nodes(nodes[nodes != -1], "nodes", self._graph.num_nodes)
+        nodes = np.atleast_1d(checks.wholes(nodes, "nodes"))
+        checks.nodes(nodes[nodes != -1], "nodes", self._graph.num_nodes)
         nodes = nodes.ravel().astype(np.int32)
         lengths = np.empty(len(nodes), np.int64)
         _tree_kernels.trail_lengths(self.parents, nodes, lengths)

@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from wayfold._locks import Portable
+from wayfold.core.locks import Portable
 from wayfold.graph._kernels import SearchState
 
 

@@ -7,7 +7,7 @@ larger and calls again. What is wrong with the cells is found before anything ch
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.grid._link_kernels import (
     ALREADY_THERE,
     AT,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import EditError, ParameterError
 from wayfold.grid import _edit_kernels, _pools
 from wayfold.grid import _link_kernels as answers
@@ -100,9 +100,9 @@ class Editor:
         frame = self.store.frame
         self.store = _pools.resized(
             self.store,
-            regions=int(frame[layout.REGION_TAIL]) + _check.whole(regions, "regions", low=0),
-            granules=int(frame[layout.GRANULE_TAIL]) + -(-_check.whole(cells, "cells", low=0) // layout.GRANULE),
-            edges=int(frame[layout.EDGE_TAIL]) + _check.whole(edges, "edges", low=0),
+            regions=int(frame[layout.REGION_TAIL]) + checks.whole(regions, "regions", low=0),
+            granules=int(frame[layout.GRANULE_TAIL]) + -(-checks.whole(cells, "cells", low=0) // layout.GRANULE),
+            edges=int(frame[layout.EDGE_TAIL]) + checks.whole(edges, "edges", low=0),
         )
 
     def _apply(self, cells: Cells, adding: bool, kinds: Kinds, bulk: bool) -> None:
@@ -131,18 +131,18 @@ def _error(status: int, at: int, cells: Cells) -> EditError:
 
 def check_cells(cells: ArrayLike) -> Cells:
     """Whole cells as an (n, 3) int64 array."""
-    array = _check.numbers(cells, "cells", "whole cells of shape (n, 2) or (n, 3)")
+    array = checks.numbers(cells, "cells", "whole cells of shape (n, 2) or (n, 3)")
     if array.size == 0:
         return np.empty((0, 3), np.int64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"cells must have shape (n, 2) or (n, 3), not {array.shape}")
     if array.dtype.kind not in "iu":
-        array = _check.points3(array, "cells")
+        array = checks.points3(array, "cells")
         fine = (array == np.floor(array)).all(axis=1) & (np.abs(array) < 2**53).all(axis=1)
         if not fine.all():
             raise ParameterError(f"cells[{int(np.argmin(fine))}] is not whole: {array[np.argmin(fine)].tolist()}")
         return array.astype(np.int64)
-    array = _check.wholes(array, "cells")
+    array = checks.wholes(array, "cells")
     if array.shape[1] == 2:
         array = np.column_stack([array, np.zeros(len(array), np.int64)])
     return array
@@ -152,7 +152,7 @@ def check_kinds(kinds: ArrayLike | None, count: int) -> Kinds:
     """Kinds of cells as a uint8 array; a single 0 for none."""
     if kinds is None:
         return np.zeros(1, np.uint8)
-    array = _check.numbers(kinds, "kinds", bools=True)
+    array = checks.numbers(kinds, "kinds", bools=True)
     whole = array.dtype.kind in "biu" or not count
     if array.shape != (count,) or not whole or (count and (array.min() < 0 or array.max() > 254)):
         raise ParameterError(f"kinds must be {count} whole numbers from 0 to 254")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from wayfold import _check
-from wayfold._rows import distinct
-from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.core import checks
+from wayfold.core.arrays import distinct
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._links import octile
 
@@ -51,9 +51,9 @@ SCHEMA = Schema(
         "kinds": Array("uint8", ("cells",), "kind of each cell, 0 where missing", high=254, optional=True),
         "effects": Array("uint8", ("cells",), "area effects on each cell, 0 where missing", high=7, optional=True),
         "links": Array("int64", ("links", 2, 3), "the cells that one-way links lead from and to", -(2**31), 2**31),
-        "link_costs": Array("float64", ("links",), "costs of the links", 0.0, _check.LARGEST_COST),
-        "origin": Array("float64", (3,), "metres of cell (0, 0, 0)", -_check.LARGEST, _check.LARGEST),
-        "scale": Array("float64", (3,), "metres of a cell and of a level", 1e-12, _check.LARGEST),
+        "link_costs": Array("float64", ("links",), "costs of the links", 0.0, checks.LARGEST_COST),
+        "origin": Array("float64", (3,), "metres of cell (0, 0, 0)", -checks.LARGEST, checks.LARGEST),
+        "scale": Array("float64", (3,), "metres of a cell and of a level", 1e-12, checks.LARGEST),
     },
     {
         "sector_size": Value(int, "cells along a sector", 2, 16),
@@ -62,7 +62,7 @@ SCHEMA = Schema(
         "trim": Value(bool, "whether only the boxes of regions are kept"),
         "merge": Value(bool, "whether regions unite"),
         "drop": Value(int, "deepest drop, levels", 0, 65535),
-        "effect_cost": Value(float, "cost of an area effect", 0.0, _check.LARGEST_COST),
+        "effect_cost": Value(float, "cost of an area effect", 0.0, checks.LARGEST_COST),
     },
     checks=(cells_ascend, links_cost_enough),
 )

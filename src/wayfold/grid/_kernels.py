@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold.core.jit import implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 
 STEP_X = np.array([1, 1, 0, -1, -1, -1, 0, 1], np.int64)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 from wayfold.grid._pool_kernels import change_support, edges_left, room_for
 from wayfold.grid._store_kernels import (
     BLOCKED,

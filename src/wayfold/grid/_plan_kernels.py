@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold.core.jit import implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
 from wayfold.grid._kernels import octile, walk_straight
 from wayfold.grid._pool_kernels import first_edge, region_named

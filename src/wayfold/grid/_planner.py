@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._threads import run_chunks
+from wayfold.core import checks, text
+from wayfold.core.batches import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
@@ -56,17 +56,17 @@ class Planner:
 
     def nodes_of(self, cells: ArrayLike, name: str) -> NDArray[np.int32]:
         """Nodes of cells, each of which must be there."""
-        array = _check.floats(cells, name, "cells of shape (q, 2) or (q, 3)")
+        array = checks.floats(cells, name, "cells of shape (q, 2) or (q, 3)")
         if array.size == 0:
             return np.empty(0, np.int32)
-        points = _check.points3(array, name, largest=np.inf)
+        points = checks.points3(array, name, largest=np.inf)
         whole = (points == np.floor(points)).all(axis=1) & (np.abs(points) < 2**31).all(axis=1)
         nodes = self.grid._nodes(np.where(whole[:, None], points, 0.0).astype(np.int64))
         there = whole & (nodes >= 0)
         if not there.all():
             cell = points[np.argmin(there)]
             what = "is not a cell of the grid" if whole[np.argmin(there)] else "is not a whole cell"
-            raise OffMapError(f"{name} ({_text.place(cell)}) {what}")
+            raise OffMapError(f"{name} ({text.place(cell)}) {what}")
         return nodes
 
     # --- spaces ----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 from wayfold.grid._link_kernels import AT, CROWDED, DONE, GROW, PLACED, SUSPECT, TWICE, WRONG, touch
 from wayfold.grid._pool_kernels import effects_in, free_region, new_region, set_effects
 from wayfold.grid._split_kernels import fits, grow_box, height_range, rebase, unite

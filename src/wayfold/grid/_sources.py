@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._rows import distinct
 from wayfold.agent import Agent
+from wayfold.core import checks, text
+from wayfold.core.arrays import distinct
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.grid.index import CellIndex
@@ -28,13 +28,13 @@ _ASIDE = (0.0171, 0.0117)  # cells; a direction that no edge of a level runs in
 
 def heightmap_cells(z: ArrayLike, passable: ArrayLike | None, level: float) -> NDArray[np.int64]:
     """Cells of a height map; NaN and impassable places have none."""
-    heights = _check.floats(z, "z", "numbers of shape (rows, columns)")
+    heights = checks.floats(z, "z", "numbers of shape (rows, columns)")
     if heights.ndim != 2:
         raise ParameterError(f"z must have shape (rows, columns), not {heights.shape}")
-    level = _check.number(level, "level", low=0.0, open_low=True)
+    level = checks.number(level, "level", low=0.0, open_low=True)
     there = ~np.isnan(heights)
     if passable is not None:
-        allowed = _check.numbers(passable, "passable", "an array of truth values", bools=True)
+        allowed = checks.numbers(passable, "passable", "an array of truth values", bools=True)
         if allowed.shape != heights.shape:
             raise ParameterError(f"passable must have the shape of z, {heights.shape}, not {allowed.shape}")
         there &= allowed.astype(bool)
@@ -57,10 +57,10 @@ def mesh_cells(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[NDArray[np.int64], int, NDArray[np.float64], NDArray[np.float64]]:
     """Cells of a mesh where an agent can stand, the highest step in levels, and the grid's origin and scale."""
-    cell = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
+    cell = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
     if level is None:
         level = max(agent.climb / _LEVELS_PER_CLIMB, cell / 16.0)
-    level = _check.number(level, "level", low=_check.SMALLEST / 16.0, high=_check.LARGEST)
+    level = checks.number(level, "level", low=checks.SMALLEST / 16.0, high=checks.LARGEST)
     low, high = mesh.bounds
     columns, rows = (max(1, int(np.ceil((high[k] - low[k]) / cell))) for k in range(2))
     if columns * rows > 1 << 31 or (high[2] - low[2]) / level > 65535:
@@ -178,14 +178,14 @@ def nearest_cells(
     grid: SparseGrid, points: NDArray[np.float64], wanted: NDArray[np.float64], reach: float
 ) -> NDArray[np.int64]:
     """The cell nearest to each point, which is given in cells and levels, and in metres for the message."""
-    reach = _check.number(reach, "reach", low=0.0) + 0.5
+    reach = checks.number(reach, "reach", low=0.0) + 0.5
     index = CellIndex(grid.cells)
     found = np.empty((len(points), 3), np.int64)
     for at, point in enumerate(points):
         around = index.cells(index.within(point[:2] - reach, point[:2] + reach))
         around = around[((around - point)[:, :2] ** 2).sum(axis=1) <= reach * reach]
         if not len(around):
-            where = _text.place(wanted[at], 1e3 * float(grid.scale.min()))
+            where = text.place(wanted[at], 1e3 * float(grid.scale.min()))
             raise OffMapError(f"points[{at}] ({where}) is not near any cell of the grid")
         under = around[around[:, 2] <= point[2] + 1]  # what stands in the air stands above its cell, not below it
         around = under if len(under) else around

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold.core.jit import implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 from wayfold.grid._kernels import DIAGONAL, octile
 from wayfold.grid._link_kernels import link_bits

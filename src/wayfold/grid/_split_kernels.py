@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 from wayfold.grid._link_kernels import (
     CROWDED,
     JOIN,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 
 GRANULE = 16
 LARGEST_BLOCK = 24  # granules of 256 cells with 8 bits of marks for each

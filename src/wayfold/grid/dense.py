@@ -12,8 +12,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._schema import Array, Parts, Savable, Schema
+from wayfold.core import checks, text
+from wayfold.core.schema import Array, Parts, Savable, Schema
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import load_map
 from wayfold.graph import Graph, searcher
@@ -23,7 +23,7 @@ from wayfold.grid import _kernels
 from wayfold.path import Path, Paths, Status
 
 
-@_check.checked
+@checks.checked
 class DenseGrid(Savable):
     """A grid of cells that are blocked or of some kind; cells connect to neighbours of the same kind.
 
@@ -39,7 +39,7 @@ class DenseGrid(Savable):
     """
 
     def __init__(self, kinds: ArrayLike) -> None:
-        array = _check.numbers(kinds, "kinds", "an array of truth values or whole numbers", bools=True)
+        array = checks.numbers(kinds, "kinds", "an array of truth values or whole numbers", bools=True)
         if array.ndim != 2 or array.size == 0:
             raise ParameterError(f"kinds must have shape (height, width) with at least one cell, not {array.shape}")
         if array.dtype.kind not in "biu":
@@ -48,7 +48,7 @@ class DenseGrid(Savable):
             raise ParameterError(f"a dense grid holds at most {np.iinfo(np.int32).max} cells, not {array.size}")
         if array.dtype.kind != "b" and (array.min() < 0 or array.max() > 255):
             raise ParameterError(f"kinds must be from 0 to 255, not {array.min()} to {array.max()}")
-        self.kinds: NDArray[np.uint8] = _check.clean(array.astype(np.uint8, copy=False))
+        self.kinds: NDArray[np.uint8] = checks.clean(array.astype(np.uint8, copy=False))
         self._space = _kernels.DenseSpace(self.kinds)
         self._workspaces = Workspaces(self.kinds.size)
         self._components: NDArray[np.int32] | None = None
@@ -95,7 +95,7 @@ class DenseGrid(Savable):
 
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
         """Whether each cell, (q, 2) or (q, 3), lies in the grid and is not blocked."""
-        array = _check.points3(cells, "cells", largest=np.inf)
+        array = checks.points3(cells, "cells", largest=np.inf)
         x, y = array[:, 0], array[:, 1]
         whole = (array == np.floor(array)).all(axis=1) & (array[:, 2] == 0)
         inside = whole & (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
@@ -166,7 +166,7 @@ class DenseGrid(Savable):
     ) -> Paths:
         """Shortest paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
         first, last = self._nodes(starts, "starts"), self._nodes(goals, "goals")
-        _check.same_length(first, last)
+        checks.same_length(first, last)
         flat = self.components.ravel()
         possible = np.ones(first.size, np.bool_) if partial else flat[first] == flat[last]
         return searcher.many(
@@ -232,17 +232,17 @@ class DenseGrid(Savable):
         return np.column_stack([x, y, np.zeros_like(x)])
 
     def _node(self, cell: ArrayLike, name: str) -> int:
-        return int(self._nodes(_check.point3(cell, name, largest=np.inf)[None], name)[0])
+        return int(self._nodes(checks.point3(cell, name, largest=np.inf)[None], name)[0])
 
     def _nodes(self, cells: ArrayLike, name: str) -> NDArray[np.int32]:
-        given = _check.floats(cells, name, "cells of shape (q, 2) or (q, 3)")
-        array = _check.points3(given, name, largest=np.inf) if given.size else np.empty((0, 3))
+        given = checks.floats(cells, name, "cells of shape (q, 2) or (q, 3)")
+        array = checks.points3(given, name, largest=np.inf) if given.size else np.empty((0, 3))
         free = self.contains(array) if len(array) else np.empty(0, np.bool_)
         if not free.all():
             cell = array[np.argmin(free)]
             inside = 0 <= cell[0] < self.width and 0 <= cell[1] < self.height and cell[2] == 0
             where = "is blocked or not a whole cell" if inside else f"is outside {self.width} x {self.height} cells"
-            raise OffMapError(f"{name} ({_text.place(cell)}) {where}")
+            raise OffMapError(f"{name} ({text.place(cell)}) {where}")
         return (array[:, 1] * self.width + array[:, 0]).astype(np.int32)
 
     def _pull(self, path: Path) -> Path:

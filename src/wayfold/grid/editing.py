@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wayfold import _check
-from wayfold._locks import ReadersWriter, writes
+from wayfold.core import checks
+from wayfold.core.locks import ReadersWriter, writes
 from wayfold.grid._editor import Editor, check_cells
 from wayfold.grid._links import octile
 from wayfold.grid._planner import Planner
 
 
-@_check.checked
+@checks.checked
 class Editing:
     """The part of `SparseGrid` that changes it."""
 
@@ -35,7 +35,7 @@ class Editing:
         EditError
             When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
         """
-        kinds = np.array([_check.whole(kind, "kind", low=0, high=254)], np.uint8)
+        kinds = np.array([checks.whole(kind, "kind", low=0, high=254)], np.uint8)
         self._editor.edit(check_cells(cells), True, kinds)
 
     @writes
@@ -84,18 +84,18 @@ class Editing:
         both_ways : bool
             Whether it also leads from `b` to `a`.
         """
-        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")])
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
         self._planner.nodes_of(ends, "link")
         first, second = ends.astype(np.int64)
         least = float(octile(ends[None])[0])
         levels = float(abs(first[2] - second[2]))
-        price = least + levels if cost is None else _check.number(cost, "cost", low=least, high=_check.LARGEST_COST)
+        price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
         self._planner.links.add(first, second, price, bool(both_ways))
 
     @writes
     def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
         """Remove the link between two cells, whichever way it leads."""
-        ends = np.array([_check.point3(a, "a"), _check.point3(b, "b")]).astype(np.int64)
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
         self._planner.links.remove(ends[0], ends[1])
 
     @writes

@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._interrupts import interruptible
-from wayfold._locks import ReadersWriter, reads
-from wayfold._schema import Parts, Savable
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.interrupts import interruptible
+from wayfold.core.locks import ReadersWriter, reads
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import ParameterError
 from wayfold.formats import load_map
 from wayfold.geometry import Mesh
@@ -32,7 +32,7 @@ from wayfold.grid.tables import Memory, RegionTable
 from wayfold.path import Path, Paths
 
 
-@_check.checked
+@checks.checked
 class SparseGrid(Editing, Savable):
     """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
 
@@ -76,16 +76,16 @@ class SparseGrid(Editing, Savable):
         drop: int = 0,
         effect_cost: float = 1.0,
     ) -> None:
-        _check.choice(successors, "successors", WAYS)
-        self.sector_size = _check.whole(sector_size, "sector_size", low=2, high=16)
-        self.max_step = _check.whole(max_step, "max_step", low=0, high=32767)
-        self.drop = _check.whole(drop, "drop", low=0, high=65535)
+        checks.choice(successors, "successors", WAYS)
+        self.sector_size = checks.whole(sector_size, "sector_size", low=2, high=16)
+        self.max_step = checks.whole(max_step, "max_step", low=0, high=32767)
+        self.drop = checks.whole(drop, "drop", low=0, high=65535)
         if 0 < self.drop <= self.max_step:
             raise ParameterError(f"drop must be above max_step ({self.max_step}) or 0, not {drop}")
         self.successor_way = successors
         self.merge = bool(merge)
         self.trim = bool(trim)
-        self.effect_cost = _check.number(effect_cost, "effect_cost", low=0.0)
+        self.effect_cost = checks.number(effect_cost, "effect_cost", low=0.0)
         way = WAYS.index(successors)
         store = _pools.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
         self._lock = ReadersWriter()
@@ -218,7 +218,7 @@ class SparseGrid(Editing, Savable):
 
     def to_world(self, cells: ArrayLike) -> NDArray[np.float64]:
         """Metres of the middle of cells, (k, 3), such as the points of a path."""
-        return np.asarray(_check.points3(cells, "cells") * self.scale + self.origin)
+        return np.asarray(checks.points3(cells, "cells") * self.scale + self.origin)
 
     @reads
     def to_cells(self, points: ArrayLike, *, reach: float = 2.0) -> NDArray[np.int64]:
@@ -233,7 +233,7 @@ class SparseGrid(Editing, Savable):
         """
         from wayfold.grid import _sources
 
-        wanted = _check.points3(points, "points")
+        wanted = checks.points3(points, "points")
         return _sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
 
     # --- what there is ---------------------------------------------------------------------------------------------
@@ -283,9 +283,9 @@ class SparseGrid(Editing, Savable):
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
         """Whether each cell, (q, 2) or (q, 3), is there."""
-        array = _check.numbers(cells, "cells", "cells of shape (q, 2) or (q, 3)")
+        array = checks.numbers(cells, "cells", "cells of shape (q, 2) or (q, 3)")
         if array.dtype.kind == "f" and array.size:
-            points = _check.points3(array, "cells", largest=np.inf)
+            points = checks.points3(array, "cells", largest=np.inf)
             whole = (points == np.floor(points)).all(axis=1) & (np.abs(points) < 2**31).all(axis=1)
             result = np.zeros(len(points), np.bool_)
             result[whole] = self._nodes(points[whole].astype(np.int64)) >= 0
@@ -301,7 +301,7 @@ class SparseGrid(Editing, Savable):
     @reads
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
         """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
-        node = int(self._planner.nodes_of(_check.point3(cell, "cell", largest=np.inf)[None], "cell")[0])
+        node = int(self._planner.nodes_of(checks.point3(cell, "cell", largest=np.inf)[None], "cell")[0])
         nodes = np.empty(8, np.int32)
         _sparse_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
         links = self._planner.links.arrays()
@@ -355,9 +355,9 @@ class SparseGrid(Editing, Savable):
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
         """
-        first = int(self._planner.nodes_of(_check.point3(start, "start", largest=np.inf)[None], "start")[0])
-        last = int(self._planner.nodes_of(_check.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
-        share = _check.number(trim, "trim", low=0.0, high=0.9)
+        first = int(self._planner.nodes_of(checks.point3(start, "start", largest=np.inf)[None], "start")[0])
+        last = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
+        share = checks.number(trim, "trim", low=0.0, high=0.9)
         return self._planner.path(
             first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
         )
@@ -374,7 +374,7 @@ class SparseGrid(Editing, Savable):
     ) -> Paths:
         """Paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
         first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
-        _check.same_length(first, last)
+        checks.same_length(first, last)
         return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
 
     @reads

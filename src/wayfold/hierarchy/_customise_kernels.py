@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, implements, inline, kernel
+from wayfold.core.jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, cost, distance, search, slots, target
 from wayfold.hierarchy._eliminate_kernels import APART, MOST_MEMBERS, Reduced, close, eliminate, mark_needed, unfold
 from wayfold.hierarchy._kernels import FOREVER

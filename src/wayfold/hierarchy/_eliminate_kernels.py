@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 from wayfold.graph._kernels import cost, slots, target
 
 MOST_MEMBERS = 1024  # of a part that is eliminated: the matrices below are square

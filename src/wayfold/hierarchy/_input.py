@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
@@ -29,10 +29,10 @@ def graph_of(thing: Any) -> Graph:
 
 def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
     """A cost for each slot of the graph."""
-    prices = _check.floats(costs, "costs")
+    prices = checks.floats(costs, "costs")
     if prices.shape != graph.targets.shape:
         raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
-    _check.costs(prices)
+    checks.costs(prices)
     kept = prices.astype(np.float32)
     if not graph.directed:
         _check_both_ways(kept, graph)
@@ -69,11 +69,11 @@ def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDAr
         pairs = np.empty((0, 2), np.int32)
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
-    prices = _check.floats(costs, "costs")
+    prices = checks.floats(costs, "costs")
     if prices.shape not in ((), (len(pairs),)):
         raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges")
     prices = np.broadcast_to(prices, (len(pairs),))
-    _check.costs(prices)
+    checks.costs(prices)
     return pairs, prices.astype(np.float32)
 
 
@@ -98,9 +98,9 @@ def changed_slots(
 
 def node_number(graph: Graph, node: int, name: str) -> int:
     """A node of the graph, or an error that says why it is none."""
-    return _check.node(node, name, graph.num_nodes)
+    return checks.node(node, name, graph.num_nodes)
 
 
 def node_numbers(graph: Graph, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
     """Nodes of the graph, or an error that says why they are none."""
-    return _check.nodes(nodes, name, graph.num_nodes)
+    return checks.nodes(nodes, name, graph.num_nodes)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.graph._kernels import (
     FOUND,
     HEAP_FULL,

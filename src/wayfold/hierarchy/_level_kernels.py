@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline
+from wayfold.core.jit import implements, inline
 from wayfold.graph._kernels import cost, distance, slots, target
 
 ROUNDING = 2.0**-44  # of a distance from a landmark: more than what the sum of its arcs is rounded by

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.graph import Graph, _files
 from wayfold.hierarchy.choice import MOST_LEVELS, MOST_MERGED
 from wayfold.hierarchy.partition import Partition
@@ -53,7 +53,7 @@ SCHEMA = Schema(
         "seed": Value(int, "seed of the partition", 0, 2**31 - 1),
         "exact": Value(bool, "whether paths are shortest ones by default"),
         "top": Value(int, "highest level that queries use", 0, MOST_LEVELS),
-        "near": Value(float, "metres below which plain A* is tried first", 0.0, 8 * _check.LARGEST),
+        "near": Value(float, "metres below which plain A* is tried first", 0.0, 8 * checks.LARGEST),
     },
     {"nodes": 1},
     (_files.rows_fit, parts_nest),

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
-from wayfold._locks import Portable
+from wayfold.core import batches as _threads
+from wayfold.core.locks import Portable
 from wayfold.graph.workspace import Workspaces
 from wayfold.hierarchy import _customise_kernels, _eliminate_kernels, _level_kernels
 from wayfold.hierarchy.topology import LevelParts

@@ -15,11 +15,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._interrupts import interruptible
-from wayfold._locks import ReadersWriter, reads, writes
-from wayfold._schema import Parts, Savable
 from wayfold.agent import check_motions
+from wayfold.core import checks
+from wayfold.core.interrupts import interruptible
+from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph.convert import edge_costs
@@ -35,7 +35,7 @@ from wayfold.path import Path, Paths, Status
 _NEAR_NODES = 192
 
 
-@_check.checked
+@checks.checked
 class Hierarchy(Savable):
     """Levels of parts over a graph; build one with `build`.
 
@@ -113,9 +113,9 @@ class Hierarchy(Savable):
         """
         graph = _input.graph_of(graph_or_navmesh)
         if not (isinstance(merge, str) and merge == "auto"):
-            merge = _check.whole(merge, "merge", low=2, high=MOST_MERGED)
-        levels = _check.whole(levels, "levels", low=1, high=MOST_LEVELS)
-        seed = _check.whole(seed, "seed", low=0, high=2**31 - 1)
+            merge = checks.whole(merge, "merge", low=2, high=MOST_MERGED)
+        levels = checks.whole(levels, "levels", low=1, high=MOST_LEVELS)
+        seed = checks.whole(seed, "seed", low=0, high=2**31 - 1)
         hierarchy = cls(graph, merge, levels, seed, bool(exact), None)
         hierarchy._queries[hierarchy.exact] = hierarchy._make(hierarchy.exact, workers, progress)
         hierarchy._choose_level(hierarchy.exact)
@@ -159,7 +159,7 @@ class Hierarchy(Savable):
     @reads
     def portals(self, level: int) -> NDArray[np.int32]:
         """The nodes that are portals of a level from 1."""
-        number = _check.whole(level, "level", low=1, high=max(1, self.num_levels))
+        number = checks.whole(level, "level", low=1, high=max(1, self.num_levels))
         overlay = self._queries[self.exact].levels.overlay
         nodes: NDArray[np.int32] = self.partition.order[overlay.places[overlay.heights >= number]]
         return nodes
@@ -212,7 +212,7 @@ class Hierarchy(Savable):
         last = _input.node_number(self._topology, goal, "goal")
         shortest = self.exact if exact is None else bool(exact)
         if level is not None:
-            level = _check.whole(level, "level", low=0)
+            level = checks.whole(level, "level", low=0)
         if self._components[first] != self._components[last]:
             return Path(Status.UNREACHABLE)
         queries = self._over_levels(shortest)
@@ -268,7 +268,7 @@ class Hierarchy(Savable):
             Threads, all cores by default.
         """
         graph = self._topology
-        first, last = _check.node_pairs(
+        first, last = checks.node_pairs(
             _input.node_numbers(graph, starts, "starts"), _input.node_numbers(graph, goals, "goals")
         )
         if self._default_top[True] == 0 or not self.exact:

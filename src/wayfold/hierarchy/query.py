@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
-from wayfold._locks import Portable
+from wayfold.core import batches
+from wayfold.core.locks import Portable
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph.searcher import NO_NODES, was_settled
 from wayfold.hierarchy import _kernels
@@ -173,7 +173,7 @@ class Queries(Portable):
             self._free.append(scratch)
             pieces[begin] = nodes[:used].copy()
 
-        _threads.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
+        batches.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
         offsets = np.concatenate([[0], np.cumsum(answers.lengths)])
         places = np.concatenate([NO_NODES, *(pieces[begin] for begin in sorted(pieces))])
         nodes = np.empty(places.size, np.int32)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _repair_kernels
@@ -33,7 +33,7 @@ class Carried:
 
 def check_kept(kept: ArrayLike, nodes: int, old_nodes: int) -> NDArray[np.int32]:
     """The old node of each new one, each old one at most once."""
-    array = _check.numbers(kept, "kept")
+    array = checks.numbers(kept, "kept")
     if array.shape != (nodes,) or array.dtype.kind not in "iu":
         raise ParameterError(f"kept must be one old node, or -1, for each of the {nodes} nodes, not {array.shape}")
     if nodes and (array.min() < -1 or array.max() >= old_nodes):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._plane_kernels import point_segment2
 from wayfold.graph._kernels import begin, drop_top, offer
 

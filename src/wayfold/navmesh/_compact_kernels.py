@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel, kernel_with_memory
+from wayfold.core.jit import inline, kernel, kernel_with_memory
 from wayfold.navmesh._field_kernels import HAIR, OPEN_SKY, step_between, stepped_over
 
 _BLUR_FROM = 2  # distances up to this (one cell) are left as they are: the rim must not move

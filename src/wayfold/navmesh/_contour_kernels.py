@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold.core.jit import inline, kernel_with_memory
 from wayfold.graph._kernels import find_root
 
 # Start corner of the unit edge on each side of a cell, sides counter-clockwise from the west.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold.core.jit import inline, kernel_with_memory
 
 _FRAME = 4  # corners of the rectangle in which a surface is triangulated
 _MOST_SAMPLES = 16_384  # of a polygon; a larger one is sampled at every second, third, ... column

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel, kernel_with_memory
+from wayfold.core.jit import helper, inline, kernel, kernel_with_memory
 
 OPEN_SKY = 1 << 30  # ceiling of a span with nothing above it
 _PLACES = 8  # along each side of a column, to see what of a slope shows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.navmesh._plane_kernels import following, preceding
 
 FULL = -2  # a scratch array is too small: the caller enlarges it and asks again

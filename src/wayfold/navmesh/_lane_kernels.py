@@ -10,7 +10,7 @@ drops the small cells without ground do.
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel, kernel_with_memory
+from wayfold.core.jit import helper, inline, kernel, kernel_with_memory
 from wayfold.geometry._voxel_kernels import clip
 from wayfold.navmesh._compact_kernels import Open
 from wayfold.navmesh._field_kernels import height_over, step_between

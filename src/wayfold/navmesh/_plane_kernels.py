@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._predicates_kernels import orientation
 
 _CLEAR = 0.1  # radians from half a turn from which a sum of angles tells on which side of it it is

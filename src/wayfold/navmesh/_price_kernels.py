@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 
 _FRONT = 1024  # polygons that can meet in one point
 _WIDER = 64.0  # times the rounding that is allowed for, where a leg is lost between two polygons

@@ -7,7 +7,7 @@ Regions are numbered from 1; 0 is no region. Spans in the border of a tile, whic
 
 import numpy as np
 
-from wayfold._jit import inline, kernel, kernel_with_memory
+from wayfold.core.jit import inline, kernel, kernel_with_memory
 
 _EXPAND = 8  # rounds in which regions grow at each water level
 _UNSET = 1 << 30

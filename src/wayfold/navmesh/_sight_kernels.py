@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import inline
+from wayfold.core.jit import inline
 from wayfold.geometry._predicates_kernels import orientation
 
 # Bits of a search node. Typed, as a plain number would make another signature of everything that it is passed to.

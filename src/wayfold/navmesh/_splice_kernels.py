@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 
 _BLOCK = 1024
 

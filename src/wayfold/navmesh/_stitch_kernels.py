@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper_with_memory, inline, kernel_with_memory
+from wayfold.core.jit import helper_with_memory, inline, kernel_with_memory
 from wayfold.graph._kernels import find_root
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._funnel_kernels import pull_string
 from wayfold.navmesh._price_kernels import LENIENT, Front, flat_length, price
 

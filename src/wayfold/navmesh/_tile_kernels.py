@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel_with_memory
+from wayfold.core.jit import inline, kernel_with_memory
 from wayfold.navmesh._contour_kernels import _kept_after
 
 LANE = -5  # region of ground that erosion took and a lane may lead over; and, for lanes, of ground that is left

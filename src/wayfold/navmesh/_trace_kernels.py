@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import kernel_with_memory
+from wayfold.core.jit import kernel_with_memory
 
 
 class Loops(NamedTuple):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._chain_kernels import reach, settle
 from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, offer
 from wayfold.navmesh._ground_kernels import height_at

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.geometry._plane_kernels import point_in_polygon
 
 _HAIR = 1e-3  # of a voxel: a zone that ends at the ground does not reach over it

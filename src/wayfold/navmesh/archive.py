@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._schema import AGENT, Array, Parts, Schema, Value, agent_of, agent_to_meta
+from wayfold.agent import AGENT_VALUES, agent_from_meta, agent_to_meta
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _plane_kernels, tiles
 from wayfold.navmesh._ground_kernels import Ground
@@ -28,7 +29,7 @@ from wayfold.navmesh.places import Version
 from wayfold.navmesh.settings import SMALLEST_CELL, Settings
 from wayfold.navmesh.state import State
 
-_FAR = _check.LARGEST
+_FAR = checks.LARGEST
 _TILES = "tiles/"
 
 
@@ -59,7 +60,7 @@ def tiles_whole(parts: Parts) -> None:
         raise ValueError("what a rebuild needs is there in part only")
     if "grid" not in meta:
         return
-    grid, agent, settings = _grid(meta["grid"]), agent_of(meta["agent"]), Settings(**meta["settings"])
+    grid, agent, settings = _grid(meta["grid"]), agent_from_meta(meta["agent"]), Settings(**meta["settings"])
     tiles.check_grid(grid, agent, settings)
     if len(arrays["tiles/counts"]) != grid.count:
         raise ValueError(f"there should be {grid.count} tiles")
@@ -195,7 +196,7 @@ SCHEMA = Schema(
         "kinds": Array("uint8", ("polygons",), "kind of area of each polygon"),
         "frame": Array("float64", (4,), "origin x, y, z and extent, metres", -_FAR, _FAR),
         "links": Array("float64", ("links", 2, 3), "ends of links as they were given, metres", -_FAR, _FAR),
-        "link_costs": Array("float64", ("links",), "costs of links", 0.0, _check.LARGEST_COST),
+        "link_costs": Array("float64", ("links",), "costs of links", 0.0, checks.LARGEST_COST),
         "link_one_way": Array("bool", ("links",), "whether a link leads one way only"),
         "tiles/counts": Array(
             "int64", ("tiles", 6), "vertices, polygons, edges, doors, surface points and triangles of each tile",
@@ -225,7 +226,7 @@ SCHEMA = Schema(
         "islets/kept": Array("bool", ("islets",), "whether a part stays in the mesh", **_HERE),
     },
     {
-        "agent": Value(dict, "whom a built mesh is for", optional=True, fields=AGENT),
+        "agent": Value(dict, "whom a built mesh is for", optional=True, fields=AGENT_VALUES),
         "settings": Value(
             dict, "how it was built", optional=True,
             fields={
@@ -306,7 +307,7 @@ def from_parts(parts: Parts) -> Version:
         grid = _grid(meta["grid"])
         rows = in_rows(_flat(arrays), grid.columns)
         kept, bounds = arrays["islets/kept"], arrays["tiles/bounds"]
-        settings, agent = Settings(**meta["settings"]), agent_of(meta["agent"])
+        settings, agent = Settings(**meta["settings"]), agent_from_meta(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
     state = State(Layout(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
     links = zip(arrays["links"], arrays["link_costs"].tolist(), arrays["link_one_way"].tolist(), strict=True)

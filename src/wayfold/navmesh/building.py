@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
 from wayfold.agent import Agent
+from wayfold.core import checks, text
 from wayfold.errors import EditError, GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.navmesh import tiles
@@ -67,17 +67,17 @@ def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
     """The word "all" or "largest", or seed points."""
     if isinstance(keep, str):
         if keep not in ("all", "largest"):
-            raise ParameterError(f'keep must be "all", "largest" or seed points, not {_check.shown(keep)}')
+            raise ParameterError(f'keep must be "all", "largest" or seed points, not {checks.shown(keep)}')
         return keep
-    seeds = _check.floats(keep, "keep", '"all", "largest" or seed points')
-    return _check.points3(seeds[None] if seeds.ndim == 1 else seeds, "keep")
+    seeds = checks.floats(keep, "keep", '"all", "largest" or seed points')
+    return checks.points3(seeds[None] if seeds.ndim == 1 else seeds, "keep")
 
 
 def check_kinds(mesh: Mesh, kinds: ArrayLike | None) -> NDArray[np.uint8]:
     """Area kinds of triangles, one each."""
     if kinds is None:
         return _EVERY_KIND
-    array = _check.numbers(kinds, "kinds", bools=True)
+    array = checks.numbers(kinds, "kinds", bools=True)
     if array.shape != (len(mesh),) or array.dtype.kind not in "iub":
         raise ParameterError(f"kinds must be one whole number for each of the {len(mesh)} triangles, not {array.shape}")
     if array.size and (array.min() < 0 or array.max() > 255):
@@ -145,8 +145,8 @@ def rebuild(
     high = low + np.array([grid.width, grid.depth]) * grid.cell_size
     if (corners[0, :2] < low - grid.cell_size).any() or (corners[1, :2] > high + grid.cell_size).any():
         raise EditError(
-            f"the box reaches outside the world that was built, {_text.place(low, (high - low).max())} to"
-            f" {_text.place(high, (high - low).max())}: build with `bounds` that leave room"
+            f"the box reaches outside the world that was built, {text.place(low, (high - low).max())} to"
+            f" {text.place(high, (high - low).max())}: build with `bounds` that leave room"
         )
     touched = grid.touched(corners)
     fresh = tiles.build_tiles(

@@ -7,8 +7,8 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._archive import File, replacing
+from wayfold.core import checks
+from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats._text import read_bytes, shown
 from wayfold.navmesh import polygons
@@ -147,7 +147,7 @@ def write(state: State, file: File, version: int) -> None:
     if suffix == ".obj":
         text = _format_obj(state)
     elif suffix == ".mesh":
-        text = _format_mesh(state, _check.whole(version, "version", low=2, high=3))
+        text = _format_mesh(state, checks.whole(version, "version", low=2, high=3))
     else:
         raise ParameterError(f"a navigation mesh is exported to .mesh and .obj files, not to {suffix or 'no ending'}")
     with replacing(file) as handle:

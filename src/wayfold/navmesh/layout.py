@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._locks import Portable
-from wayfold._prepared import Prepared
+from wayfold.core.bounded_cache import BoundedCache
+from wayfold.core.locks import Portable
 from wayfold.geometry.frame import Frame
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _plane_kernels
@@ -58,7 +58,7 @@ class Layout(Portable):
         self.ground = ground
         self.frame = Frame((0.0, 0.0, 0.0), Frame.of(ground.vertices).extent) if frame is None else frame
         self.kinds = kinds
-        self._planes = Prepared(most=MOST_CLOSED)
+        self._planes = BoundedCache(most=MOST_CLOSED)
         self.kept: NDArray[np.int32] | None = None
         """(p,) which polygon of the mesh before the last rebuild each one is, -1 where it is new; None if unknown."""
 

@@ -14,11 +14,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._interrupts import interruptible
-from wayfold._schema import Parts, Savable
-from wayfold._threads import run_chunks
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.batches import run_chunks
+from wayfold.core.interrupts import interruptible
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
@@ -40,7 +40,7 @@ from wayfold.path import Path, Status
 File = str | os.PathLike[str]
 
 
-@_check.checked
+@checks.checked
 class NavMesh(Places, Savable):
     """Convex polygons that a character walks on, with paths over them.
 
@@ -193,7 +193,7 @@ class NavMesh(Places, Savable):
             When a polygon is not convex, names a vertex that is not there, or lies on the same side of an edge as
             another one.
         """
-        _check.several(polygons_.tolist() if isinstance(polygons_, np.ndarray) else polygons_, "polygons_")
+        checks.several(polygons_.tolist() if isinstance(polygons_, np.ndarray) else polygons_, "polygons_")
         return cls(*polygons.from_lists(vertices, polygons_, kinds))
 
     @classmethod
@@ -363,11 +363,11 @@ class NavMesh(Places, Savable):
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
         """Paths of many queries, (q, 2) or (q, 3) points each, in threads; options as for `path`."""
-        first, last = _check.floats(starts, "starts"), _check.floats(goals, "goals")
+        first, last = checks.floats(starts, "starts"), checks.floats(goals, "goals")
         for name, array in (("starts", first), ("goals", last)):
             if array.ndim != 2 or array.shape[1] not in (2, 3):
                 raise ParameterError(f"{name} must have shape (q, 2) or (q, 3), not {array.shape}")
-        _check.same_length(first, last)
+        checks.same_length(first, last)
         result: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
@@ -396,7 +396,7 @@ class NavMesh(Places, Savable):
             _, places = self._ends(now, points_of(start, end), "start", "end")
             gap = float(np.linalg.norm(places[1] - places[0]))
             places = now.state.frame.world(places)
-            price = gap if cost is None else _check.number(cost, "cost", low=0.0, high=_check.LARGEST_COST)
+            price = gap if cost is None else checks.number(cost, "cost", low=0.0, high=checks.LARGEST_COST)
             asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
             self._now = linked(Version(now.state, now.built, asked))
 

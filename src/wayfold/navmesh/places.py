@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._threads import run_chunks
+from wayfold.core import checks, text
+from wayfold.core.batches import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.navmesh import _ground_kernels
 from wayfold.navmesh.building import Built
@@ -40,7 +40,7 @@ class Version(NamedTuple):
     """Links as they were given: start, end, cost, one-way."""
 
 
-@_check.checked
+@checks.checked
 class Places:
     """The part of `NavMesh` that is about places."""
 
@@ -86,11 +86,11 @@ class Places:
         component : int, optional
             Only on this connected component.
         """
-        count = _check.whole(count, "count", low=0, high=_check.MOST_POINTS)
+        count = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         state = self._now.state
         weights = state.layout.areas
         if component is not None:
-            component = _check.whole(component, "component", low=0)
+            component = checks.whole(component, "component", low=0)
             weights = np.where(state.components == component, weights, 0.0)
         return self._scattered(state, weights, count, seed, "" if component is None else " in it")
 
@@ -100,7 +100,7 @@ class Places:
         total = float(weights.sum()) if state.num_polygons else 0.0
         if total <= 0:
             raise ParameterError(f"there is no ground to draw points from{where}")
-        random = np.random.default_rng(_check.whole(seed, "seed", low=0))
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
         ends = np.cumsum(weights)
         chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right").astype(np.int32)
         result = np.empty((count, 3))
@@ -123,7 +123,7 @@ class Places:
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
-        to = state.frame.local(_check.point3(target, "target"))
+        to = state.frame.local(checks.point3(target, "target"))
         place, closed = places[0], state.rates(costs).closed
         plane, near = state.plane(closed), state.layout.near
         starts = state.surround(found, places, closed)[0]
@@ -165,7 +165,7 @@ class Places:
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
-        to = state.frame.local(_check.point3(target, "target"))
+        to = state.frame.local(checks.point3(target, "target"))
         closed = state.rates(costs).closed
         starts = state.holding(found, places, closed)[0]
         room = 64
@@ -192,7 +192,7 @@ class Places:
             )  # fmt: skip
         if found.min() < 0:
             at = int(np.argmax(found < 0))
-            where = _text.place(points[at], state.frame.extent)
+            where = text.place(points[at], state.frame.extent)
             raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
         return found, places
 
@@ -210,21 +210,21 @@ def find(
     Places are relative to the frame of the mesh. With `in_space` the nearest place of all counts, not first what lies
     below or above; polygons of `shut` (p,) are left out.
     """
-    array = _check.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+    array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
     single = array.ndim == 1
     array = np.atleast_2d(array)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-    _check.finite(array[:, :2], "points")
-    _check.finite(np.nan_to_num(array[:, 2:], posinf=np.inf, neginf=-np.inf), "points")  # NaN stands for any height
+    checks.finite(array[:, :2], "points")
+    checks.finite(np.nan_to_num(array[:, 2:], posinf=np.inf, neginf=-np.inf), "points")  # NaN stands for any height
     if array.shape[1] == 2:
         array = np.column_stack([array, np.full(len(array), np.nan)])
-    array = _check.clean(array)
+    array = checks.clean(array)
     aside, above = _tolerances(now)
     if tolerance is not None:
-        aside = _check.number(tolerance, "tolerance", low=0.0)
+        aside = checks.number(tolerance, "tolerance", low=0.0)
     if reach is not None:
-        above = np.inf if _check.real(reach, "reach") == np.inf else _check.number(reach, "reach", low=0.0)
+        above = np.inf if checks.real(reach, "reach") == np.inf else checks.number(reach, "reach", low=0.0)
     found = np.full(len(array), -1, np.int32)
     places = np.full((len(array), 3), np.nan)
     state = now.state
@@ -252,11 +252,11 @@ def points_of(*points: ArrayLike) -> Points:
     """Points (x, y) or (x, y, z) as (k, 3); a missing height is NaN, which stands for any."""
     result = np.full((len(points), 3), np.nan)
     for at, point in enumerate(points):
-        array = _check.floats(point, "a point", "(x, y) or (x, y, z)")
+        array = checks.floats(point, "a point", "(x, y) or (x, y, z)")
         if array.shape not in ((2,), (3,)):
-            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {_check.shown(point)}")
+            raise ParameterError(f"a point must be (x, y) or (x, y, z), not {checks.shown(point)}")
         if not np.isfinite(array[:2]).all():
-            raise ParameterError(f"a point must be finite (x, y) or (x, y, z), not {_check.shown(point)}")
-        _check.finite(array[~np.isnan(array)], "a point")  # a height that is NaN stands for any
+            raise ParameterError(f"a point must be finite (x, y) or (x, y, z), not {checks.shown(point)}")
+        checks.finite(array[~np.isnan(array)], "a point")  # a height that is NaN stands for any
         result[at, : array.size] = array
     return result

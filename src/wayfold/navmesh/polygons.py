@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._rows import distinct
+from wayfold.core import checks
+from wayfold.core.arrays import distinct
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _plane_kernels
@@ -23,7 +23,7 @@ def from_lists(
     vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, kinds: ArrayLike | None = None
 ) -> tuple[Ground, NDArray[np.uint8]]:
     """A checked mesh of polygons that share edges."""
-    points = _check.points3(vertices, "vertices")
+    points = checks.points3(vertices, "vertices")
     rows = [_row(polygon, at, len(points)) for at, polygon in enumerate(polygons)]  # type: ignore[arg-type]
     if not rows:
         raise GeometryError("a navigation mesh needs at least one polygon")
@@ -58,9 +58,9 @@ def bare(
 
 
 def _row(polygon: ArrayLike, at: int, count: int) -> NDArray[np.int64]:
-    row = _check.numbers(polygon, f"polygon {at}", "at least 3 vertex numbers")
+    row = checks.numbers(polygon, f"polygon {at}", "at least 3 vertex numbers")
     if row.ndim != 1 or len(row) < 3 or row.dtype.kind not in "iu":
-        raise GeometryError(f"polygon {at} must be at least 3 vertex numbers, not {_check.shown(polygon)}")
+        raise GeometryError(f"polygon {at} must be at least 3 vertex numbers, not {checks.shown(polygon)}")
     if row.min() < 0 or row.max() >= count:
         raise GeometryError(f"polygon {at} names a vertex outside 0 to {count - 1}: {row.tolist()}")
     return row
@@ -69,7 +69,7 @@ def _row(polygon: ArrayLike, at: int, count: int) -> NDArray[np.int64]:
 def _kinds(kinds: ArrayLike | None, count: int) -> NDArray[np.uint8]:
     if kinds is None:
         return np.ones(count, np.uint8)
-    array = _check.numbers(kinds, "kinds")
+    array = checks.numbers(kinds, "kinds")
     if (
         array.shape != (count,)
         or array.dtype.kind not in "iu"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._threads import run_chunks
+from wayfold.core.batches import run_chunks
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _string_kernels

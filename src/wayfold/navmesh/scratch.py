@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._locks import Portable
+from wayfold.core.locks import Portable
 from wayfold.graph._kernels import SearchState
 from wayfold.graph.workspace import Workspaces
 from wayfold.navmesh._interval_kernels import Heap, Pool, Roots

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from wayfold import _check
 from wayfold.agent import Agent
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 
-SMALLEST_CELL = _check.SMALLEST
+SMALLEST_CELL = checks.SMALLEST
 """Metres: no column or voxel is smaller."""
 _MOST_CELLS = 1 << 40  # of a region; no world has as many
 _SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says
@@ -26,7 +26,7 @@ def usual_cell_size(agent: Agent) -> float:
     return min(0.3, 0.7 * agent.radius) if agent.radius > 0 else 0.3
 
 
-@_check.checked
+@checks.checked
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Settings of the voxel pipeline.
@@ -68,26 +68,26 @@ class Settings:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "cell_size", _check.number(self.cell_size, "cell_size", low=SMALLEST_CELL, high=_check.LARGEST))
-        put(self, "cell_height", _check.number(self.cell_height, "cell_height", low=SMALLEST_CELL, high=_check.LARGEST))
-        put(self, "tile_size", _check.whole(self.tile_size, "tile_size", low=0, high=4096))
+        put(self, "cell_size", checks.number(self.cell_size, "cell_size", low=SMALLEST_CELL, high=checks.LARGEST))
+        put(self, "cell_height", checks.number(self.cell_height, "cell_height", low=SMALLEST_CELL, high=checks.LARGEST))
+        put(self, "tile_size", checks.whole(self.tile_size, "tile_size", low=0, high=4096))
         if 0 < self.tile_size < 8:
             raise ParameterError(f"tile_size must be 0 or from 8 to 4096 columns, not {self.tile_size}")
         for name, cells in (("min_region", 64), ("merge_region", 400)):
             value = getattr(self, name)
             area = cells * self.cell_size**2 if value is None else value
-            put(self, name, _check.number(area, name, low=0.0))
-        put(self, "max_edge", _check.number(self.max_edge, "max_edge", low=0.0))
-        put(self, "max_error", _check.number(self.max_error, "max_error", low=0.5, high=10.0))
+            put(self, name, checks.number(area, name, low=0.0))
+        put(self, "max_edge", checks.number(self.max_edge, "max_edge", low=0.0))
+        put(self, "max_error", checks.number(self.max_error, "max_error", low=0.5, high=10.0))
         bulge = self.max_error if self.max_bulge is None else self.max_bulge
-        put(self, "max_bulge", _check.number(bulge, "max_bulge", low=0.1, high=10.0))
-        put(self, "max_corners", _check.whole(self.max_corners, "max_corners", low=3, high=64))
+        put(self, "max_bulge", checks.number(bulge, "max_bulge", low=0.1, high=10.0))
+        put(self, "max_corners", checks.whole(self.max_corners, "max_corners", low=3, high=64))
         error = 0.5 * self.cell_height if self.detail_error is None else self.detail_error
-        put(self, "detail_error", _check.number(error, "detail_error", low=0.0, open_low=True))
+        put(self, "detail_error", checks.number(error, "detail_error", low=0.0, open_low=True))
 
     def cells(self, square_metres: float) -> int:
         """Columns that cover an area, rounded."""
-        area = _check.number(square_metres, "square_metres", low=0.0, high=_check.LARGEST**2)
+        area = checks.number(square_metres, "square_metres", low=0.0, high=checks.LARGEST**2)
         return min(round(area / self.cell_size**2), _MOST_CELLS)
 
 

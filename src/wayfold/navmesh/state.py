@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable
-from wayfold._prepared import Prepared
+from wayfold.core import checks
+from wayfold.core.bounded_cache import BoundedCache
+from wayfold.core.locks import Portable
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
 from wayfold.graph._build_kernels import sort_rows
@@ -89,9 +89,9 @@ class State(Portable):
         self.ground: Ground = layout.ground
         self.kinds = layout.kinds
         self.links = no_links(self.num_polygons) if links is None else links
-        self._rates = Prepared(most=_MOST_COSTS)
-        self._planes = Prepared(most=MOST_CLOSED)
-        self._islands = Prepared(most=MOST_CLOSED)
+        self._rates = BoundedCache(most=_MOST_COSTS)
+        self._planes = BoundedCache(most=MOST_CLOSED)
+        self._islands = BoundedCache(most=MOST_CLOSED)
         self._moved = any(layout.frame.origin)
         self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
@@ -119,8 +119,8 @@ class State(Portable):
             return self._rates_of(())
         found = {}
         for kind, rate in costs.items():
-            number = _check.whole(kind, "a kind in costs", low=0, high=255)
-            found[number] = _check.rate(rate, f"the cost of kind {number}")
+            number = checks.whole(kind, "a kind in costs", low=0, high=255)
+            found[number] = checks.rate(rate, f"the cost of kind {number}")
         return self._rates_of(tuple(sorted(found.items())))
 
     def _rates_of(self, key: tuple[tuple[int, float], ...]) -> Rates:

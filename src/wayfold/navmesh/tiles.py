@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._threads import run_chunks
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame as LocalFrame
 from wayfold.navmesh import _field_kernels
@@ -250,7 +250,7 @@ def _choose(triangles: Triangles, among: NDArray[np.int32], frame: Frame) -> NDA
 
 def check_bounds(bounds: ArrayLike) -> NDArray[np.float64]:
     """A box as (2, 3) finite numbers, low <= high."""
-    box = _check.points3(bounds, "bounds")
+    box = checks.points3(bounds, "bounds")
     if box.shape != (2, 3) or (box[0] > box[1]).any():
         raise ParameterError("bounds must be two corners (x, y, z), the lower one first")
     return box

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from wayfold._prepared import Prepared
-from wayfold._rows import distinct
 from wayfold.agent import Agent
+from wayfold.core.arrays import distinct
+from wayfold.core.bounded_cache import BoundedCache
 from wayfold.geometry import TriangleIndex
 from wayfold.geometry.frame import ROUNDING
 from wayfold.navmesh.layout import ALL_OPEN
@@ -96,7 +96,7 @@ class Reasons:
     ) -> None:
         self._state, self._rates, self._agent, self._triangles = state, rates, agent, triangles
         self._gaps: Gaps | None = None
-        self._told = Prepared(most=_MOST_TOLD)
+        self._told = BoundedCache(most=_MOST_TOLD)
         self._reach = 2.0 if agent is None or agent.radius <= 0 else _REACH * agent.radius
 
     def tell(self, starts: list[int], goals: list[int], closed: bool = False) -> str:

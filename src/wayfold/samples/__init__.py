@@ -10,7 +10,7 @@ import importlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 
 _HOME = {
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@_check.checked
+@checks.checked
 def make(name: str, **options: Any) -> Mesh | Plan | Scene:
     """The sample called `name`, with the options of the function of that name.
 
@@ -55,13 +55,13 @@ def make(name: str, **options: Any) -> Mesh | Plan | Scene:
         When there is no such sample, it has no such option, or an option is outside its limits.
     """
     if name not in NAMES:
-        raise ParameterError(f"unknown sample {_check.shown(name)}: choose from {', '.join(NAMES)}")
+        raise ParameterError(f"unknown sample {checks.shown(name)}: choose from {', '.join(NAMES)}")
     function = __getattr__(name)
     known = tuple(inspect.signature(function).parameters)
     for option in options:
         if option not in known:
             choice = f"its options are {', '.join(known)}" if known else "it has none"
-            raise ParameterError(f"sample {_check.shown(name)} has no option {_check.shown(option)}: {choice}")
+            raise ParameterError(f"sample {checks.shown(name)} has no option {checks.shown(option)}: {choice}")
     result: Mesh | Plan | Scene = function(**options)
     return result
 

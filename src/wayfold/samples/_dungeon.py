@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
@@ -36,7 +36,7 @@ class _Room:
         return self.x + self.wide // 2, self.y + self.tall // 2
 
 
-@_check.checked
+@checks.checked
 def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0, 36.0)) -> Mesh:
     """Rooms, corridors, doors, columns and stairs over several floors.
 
@@ -49,14 +49,14 @@ def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0
     size : (float, float), metres, each from 24 to 500
         Extent of each floor along x and y.
     """
-    seed = _check.whole(seed, "seed", low=0)
-    floors = _check.whole(floors, "floors", low=1, high=50)
+    seed = checks.whole(seed, "seed", low=0)
+    floors = checks.whole(floors, "floors", low=1, high=50)
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
-    width = _check.number(width, "size[0]", low=24, high=500)
-    depth = _check.number(depth, "size[1]", low=24, high=500)
+        raise ParameterError(f"size must be two lengths in metres, not {checks.shown(size)}") from None
+    width = checks.number(width, "size[0]", low=24, high=500)
+    depth = checks.number(depth, "size[1]", low=24, high=500)
     rng = np.random.default_rng(seed)
     shape = int(depth / _CELL), int(width / _CELL)
     build = Builder()

@@ -9,7 +9,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import LineString, Polygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.samples._scenes import Scene
 
@@ -26,7 +26,7 @@ _CUTS = 14
 """Lines that divide the bushes between the path and the border."""
 
 
-@_check.checked
+@checks.checked
 def forest(kind: str = "child") -> Scene:
     """A forest as a child or an adult weighs it: 290 x 410, 208 triangles; the subdivision is the same for both.
 
@@ -39,7 +39,7 @@ def forest(kind: str = "child") -> Scene:
         Puddles and fallen trees weigh 1 for a child and 10 for an adult, the view 10 and 1; the path 2, bushes 30.
     """
     if kind not in _WEIGHTS:
-        raise ParameterError(f"unknown kind of forest {_check.shown(kind)}: choose from {', '.join(sorted(_WEIGHTS))}")
+        raise ParameterError(f"unknown kind of forest {checks.shown(kind)}: choose from {', '.join(sorted(_WEIGHTS))}")
     weights = _WEIGHTS[kind]
     regions = [(shape, weights[name], name) for shape, name in _subdivision()]
     return Scene(regions, 30.0, (0.0, 0.0, _WIDTH, _HEIGHT), [((60.0, 2.0), (200.0, 2.0))])

@@ -14,7 +14,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
@@ -47,7 +47,7 @@ class _Island:
         return np.asarray(self.centre + spoke * self.radius[:, None])
 
 
-@_check.checked
+@checks.checked
 def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count: int = 8, bridges: float = 0.5) -> Mesh:
     """Several land masses in water, of which some are joined by bridges and at least one is not.
 
@@ -62,15 +62,15 @@ def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count:
     bridges : float, 0 to 1
         Share of the islands that bridges join to one group; the others stand alone. One always does.
     """
-    seed = _check.whole(seed, "seed", low=0)
+    seed = checks.whole(seed, "seed", low=0)
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
-    width = _check.number(width, "size[0]", low=100, high=10_000)
-    depth = _check.number(depth, "size[1]", low=100, high=10_000)
-    count = _check.whole(count, "count", low=2, high=200)
-    bridges = _check.number(bridges, "bridges", low=0, high=1)
+        raise ParameterError(f"size must be two lengths in metres, not {checks.shown(size)}") from None
+    width = checks.number(width, "size[0]", low=100, high=10_000)
+    depth = checks.number(depth, "size[1]", low=100, high=10_000)
+    count = checks.whole(count, "count", low=2, high=200)
+    bridges = checks.number(bridges, "bridges", low=0, high=1)
     rng = np.random.default_rng(seed)
     group = _scatter(rng, np.array([width, depth]), count)
     joined = min(len(group) - 1, round(bridges * len(group)))

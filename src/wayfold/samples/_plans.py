@@ -11,7 +11,7 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon, affinity, box
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
@@ -20,7 +20,7 @@ _RIM = 0.3
 """Thickness of the wall around a plan, metres."""
 
 
-@_check.checked
+@checks.checked
 @dataclass(frozen=True)
 class Plan:
     """A floor: the free space is `boundary` without the `obstacles`."""
@@ -37,7 +37,7 @@ class Plan:
 
     def mesh(self, wall_height: float = 3.0) -> Mesh:
         """The plan drawn up: floor at z = 0, walls and obstacles `wall_height` metres high (above 0), no ceiling."""
-        height = _check.number(wall_height, "wall_height", low=0, high=1000, open_low=True)
+        height = checks.number(wall_height, "wall_height", low=0, high=1000, open_low=True)
         build = Builder()
         build.polygon(self.free, 0.0, "floor")
         build.walls(self.free, 0.0, height, "wall", inward=True)
@@ -70,11 +70,11 @@ def maze(width: int = 20, height: int = 20, seed: int = 0, *, cell: float = 2.0,
     loops : float, 0 to 1
         Share of the remaining inner walls that are opened, so that there is more than one way; 0 gives a tree.
     """
-    width = _check.whole(width, "width", low=1, high=1000)
-    height = _check.whole(height, "height", low=1, high=1000)
-    seed = _check.whole(seed, "seed", low=0)
-    cell = _check.number(cell, "cell", low=0, high=1e4, open_low=True)
-    loops = _check.number(loops, "loops", low=0, high=1)
+    width = checks.whole(width, "width", low=1, high=1000)
+    height = checks.whole(height, "height", low=1, high=1000)
+    seed = checks.whole(seed, "seed", low=0)
+    cell = checks.number(cell, "cell", low=0, high=1e4, open_low=True)
+    loops = checks.number(loops, "loops", low=0, high=1)
     rng = np.random.default_rng(seed)
     cells = np.zeros((2 * height + 1, 2 * width + 1), bool)
     cells[1::2, 1::2] = True
@@ -113,13 +113,13 @@ def rooms(seed: int = 0, size: tuple[float, float] = (60.0, 36.0)) -> Plan:
     size : (float, float), metres, each from 20 to 500
         Extent along x and y.
     """
-    seed = _check.whole(seed, "seed", low=0)
+    seed = checks.whole(seed, "seed", low=0)
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
-    width = _check.number(width, "size[0]", low=20, high=500)
-    depth = _check.number(depth, "size[1]", low=20, high=500)
+        raise ParameterError(f"size must be two lengths in metres, not {checks.shown(size)}") from None
+    width = checks.number(width, "size[0]", low=20, high=500)
+    depth = checks.number(depth, "size[1]", low=20, high=500)
     rng = np.random.default_rng(seed)
     wall, hall = 0.2, 2.4
     walls: list[Any] = []

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 
 Array = NDArray[np.float64]
 Point = tuple[float, float]
 
 
-@_check.checked
+@checks.checked
 @dataclass(frozen=True)
 class Scene:
     """A rectangle of weighted regions with the queries that the paper asks."""
@@ -49,10 +49,10 @@ class Scene:
         unknown = [name for name in weights if name not in self.weights]
         if unknown:
             raise ParameterError(
-                f"no region is called {_check.shown(unknown[0])}: choose from {', '.join(sorted(self.weights))}"
+                f"no region is called {checks.shown(unknown[0])}: choose from {', '.join(sorted(self.weights))}"
             )
         fresh = {
-            name: _check.number(value, f"weight of {name}", low=0, open_low=True) for name, value in weights.items()
+            name: checks.number(value, f"weight of {name}", low=0, open_low=True) for name, value in weights.items()
         }
         return replace(self, regions=[(shape, fresh.get(name, old), name) for shape, old, name in self.regions])
 

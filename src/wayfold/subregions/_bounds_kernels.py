@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements
+from wayfold.core.jit import implements
 from wayfold.graph._kernels import GraphSpace, as_its_graph, cost, distance, slots, straight, target
 
 

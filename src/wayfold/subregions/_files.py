@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import ALL_MOTIONS, Motion
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.subregions._build import COSTS, Abstraction
 from wayfold.waypoints import WaypointGraph
 
@@ -80,10 +80,10 @@ SCHEMA = Schema(
     {
         "labels": Array("uint16|int32", ("waypoints",), "subregion of each waypoint"),
         "homes": Array("int32", ("subregions",), "region of each subregion", 0),
-        "centroids": Array("float64", ("subregions", 3), "middles, metres", -_check.LARGEST, _check.LARGEST),
+        "centroids": Array("float64", ("subregions", 3), "middles, metres", -checks.LARGEST, checks.LARGEST),
         "pairs": Array("uint16|int32", ("connections", 2), "subregions that are connected", refers="subregions"),
         "lengths": Array(
-            "float32", ("connections", 3), "shortest, average and longest edge", 0.0, _check.LARGEST_COST, finite=False
+            "float32", ("connections", 3), "shortest, average and longest edge", 0.0, checks.LARGEST_COST, finite=False
         ),
         "counts": Array("uint32", ("connections",), "edges between the two", 1),
     },

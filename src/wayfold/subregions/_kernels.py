@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.graph._kernels import cost, slots, straight, target
 
 FULL = -1  # the table of connections has to be larger

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._locks import Portable
+from wayfold.core.locks import Portable
 
 
 class Mask(NamedTuple):

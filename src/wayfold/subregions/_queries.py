@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from wayfold import _check, _threads
+from wayfold.core import batches, checks
 from wayfold.errors import ParameterError
 from wayfold.path import Path
 
@@ -21,12 +21,12 @@ def run(
     workers: int | None,
 ) -> list[Path]:
     """The path of every query by the planner that `which` names; by the first without it."""
-    a, b = (_check.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
+    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
     for name, ends in (("starts", a), ("goals", b)):
         if ends.ndim not in (1, 2):
             raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
-    _check.same_length(a, b)
-    kind = np.zeros(len(a), np.int64) if which is None else _check.wholes(which, "which")
+    checks.same_length(a, b)
+    kind = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
     if kind.shape != (len(a),) or (kind.size and not (kind.min() >= 0 and kind.max() < len(planners))):
         raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
     found: list[Any] = [None] * len(kind)
@@ -35,5 +35,5 @@ def run(
         for at in range(first, last):
             found[at] = planners[kind[at]](a[at], b[at])
 
-    _threads.run_chunks(work, len(kind), workers=workers, chunk=4)
+    batches.run_chunks(work, len(kind), workers=workers, chunk=4)
     return found

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.graph._kernels import cost, slots, straight, target
 from wayfold.subregions._kernels import usable
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import implements, inline, kernel
+from wayfold.core.jit import implements, inline, kernel
 from wayfold.graph._kernels import (
     FOUND,
     HEAP_FULL,

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
 from wayfold.agent import Motion
+from wayfold.core import batches
 from wayfold.graph import Graph, searcher
 from wayfold.graph._kernels import HEAP_FULL, GraphSpace
 from wayfold.subregions import _useful_kernels
@@ -82,7 +82,7 @@ class Bounds:
             if progress is not None:
                 progress(done[0], len(nodes))
 
-        _threads.run_chunks(measure, len(nodes), chunk=1, progress=step)
+        batches.run_chunks(measure, len(nodes), chunk=1, progress=step)
         regions = waypoints.num_regions
         kind = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
         self._flags = np.zeros(graph.num_nodes, np.uint8)
@@ -93,7 +93,7 @@ class Bounds:
         def portals(first: int, last: int) -> None:
             _useful_kernels.find_portals(space, waypoints.layout.of, first, last, self._flags)
 
-        _threads.run_chunks(portals, graph.num_nodes, chunk=1 << 16)
+        batches.run_chunks(portals, graph.num_nodes, chunk=1 << 16)
         self.look(waypoints, space, np.arange(regions))
 
     def look(self, waypoints: WaypointGraph, space: GraphSpace, regions: NDArray[np.int64]) -> None:
@@ -114,7 +114,7 @@ class Bounds:
                 self.of_use[nodes] = np.where(flags[nodes] > 0, 0, region + 1)
             pool.give(state)
 
-        _threads.run_chunks(ways, len(regions), chunk=16)
+        batches.run_chunks(ways, len(regions), chunk=16)
 
     def space(self, graph: GraphSpace, scale: float, start: int, goal: int) -> Any:
         """The search space of an exact query, and the mask to give back to `free` after it."""

@@ -7,14 +7,14 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.path import Path
 from wayfold.subregions import _queries
 from wayfold.subregions.subregions import MARGIN, WEIGHT, SubregionGraph
 
 
-@_check.checked
+@checks.checked
 def crowd_paths(
     subregions: Sequence[SubregionGraph],
     which: ArrayLike,
@@ -49,7 +49,7 @@ def crowd_paths(
     """
     graphs = list(subregions)
     for graph in graphs:
-        _check.instance(graph, "each of subregions", SubregionGraph)
+        checks.instance(graph, "each of subregions", SubregionGraph)
     if not graphs or any(graph.waypoints is None or graph.waypoints is not graphs[0].waypoints for graph in graphs):
         raise ParameterError("a crowd needs subregion graphs that were built over one and the same waypoint graph")
     if exact:

@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._interrupts import interruptible
-from wayfold._locks import ReadersWriter, reads, writes
-from wayfold._schema import Parts, Savable
 from wayfold.agent import Motion, check_motions
+from wayfold.core import checks
+from wayfold.core.interrupts import interruptible
+from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as search_kernels
@@ -38,7 +38,7 @@ LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
 
-@_check.checked
+@checks.checked
 class SubregionGraph(Savable):
     """Subregions of a waypoint graph for one set of motions, and their connections.
 
@@ -110,7 +110,7 @@ class SubregionGraph(Savable):
             raise ParameterError("regions are for a plain graph: this waypoint graph has regions already")
         kinds = waypoints.default_motions if motions is None else check_motions(motions)
         _check_cost(cost)
-        seed = _check.whole(seed, "seed", low=0, high=2**63 - 1)
+        seed = checks.whole(seed, "seed", low=0, high=2**63 - 1)
         return cls(waypoints, kinds, cost, seed, abstract(waypoints, kinds, seed))
 
     # --- what it is ------------------------------------------------------------------------------------------------
@@ -259,8 +259,8 @@ class SubregionGraph(Savable):
             When a point has no waypoint that the character can move to.
         """
         waypoints = self._current()
-        rings = _check.whole(margin, "margin", low=0)
-        factor = _check.number(weight, "weight", low=1.0, high=_HEAVIEST)
+        rings = checks.whole(margin, "margin", low=0)
+        factor = checks.number(weight, "weight", low=1.0, high=_HEAVIEST)
         limit = searcher.check_budget(budget)
 
         def search(a: int, b: int) -> Path:
@@ -297,7 +297,7 @@ class SubregionGraph(Savable):
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
         """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
         label_a, label_b = (
-            int(self.labels[_check.node(node, name, len(self.labels), "waypoint")])
+            int(self.labels[checks.node(node, name, len(self.labels), "waypoint")])
             for node, name in ((start, "start"), (goal, "goal"))
         )
         if self.no_label in (label_a, label_b):
@@ -315,7 +315,7 @@ class SubregionGraph(Savable):
         progress : callable, optional
             Called as ``progress(done, total)`` now and then.
         """
-        count = _check.whole(landmarks, "landmarks", low=1, high=64)
+        count = checks.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
             self._bounds = Bounds(self._current(), self.motions, self.graph, self.labels, count, progress)
 
@@ -437,4 +437,4 @@ class SubregionGraph(Savable):
 
 
 def _check_cost(cost: str) -> None:
-    _check.choice(cost, "cost", COSTS)
+    checks.choice(cost, "cost", COSTS)

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Costs between intervals of edges: what no route between them can undercut."""
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.terrain._kernels import point_gap
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 from wayfold.graph._kernels import FOUND, HEAP_FULL, UNREACHABLE, begin, drop_top, sift_up
 from wayfold.terrain._steiner_kernels import GROUPS, connection, group_at, place_of, slot_count, unpack
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.terrain import _sources
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wayfold.samples import Scene
 
 
-@_check.checked
+@checks.checked
 class FromSources:
     """What `Terrain` can be made from besides regions."""
 
@@ -91,7 +91,7 @@ class FromSources:
         array = _sources.check_raster(weights)
         values, kinds = np.unique(array, return_inverse=True)
         labels = tuple(
-            _check.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
+            checks.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
         )
         return cls._from_cells(kinds.reshape(array.shape), labels, values, cell, origin)
 
@@ -171,10 +171,10 @@ class FromSources:
     def _from_cells(
         cls, cells: NDArray[Any], names: tuple[str, ...], weights: Array, cell: float, origin: tuple[float, float]
     ) -> Self:
-        side = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
-        corner = _check.floats(origin, "origin", "(x, y)")
+        side = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
+        corner = checks.floats(origin, "origin", "(x, y)")
         if corner.shape != (2,):
-            raise ParameterError(f"origin must be (x, y), not {_check.shown(origin)}")
-        _check.finite(corner, "origin", np.inf)
+            raise ParameterError(f"origin must be (x, y), not {checks.shown(origin)}")
+        checks.finite(corner, "origin", np.inf)
         ground, kinds = _sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
         return cls._from_ground(ground, kinds, names, weights)

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.terrain._kernels import clip, column_of, envelope, point_gap, row_of, segment_cost, span, triangle_gap
 from wayfold.terrain._steiner_kernels import connection, place_of, twin_weight, unpack
 

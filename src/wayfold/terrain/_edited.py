@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._locks import Portable
+from wayfold.core.locks import Portable
 from wayfold.terrain import _route_kernels
 from wayfold.terrain._repaint import Painted, Pieces
 from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, points_on

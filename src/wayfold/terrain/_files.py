@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfold import _check
-from wayfold._schema import Array, Parts, Schema, Value
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.terrain._subdivision import turns
 from wayfold.terrain.ground import Ground
@@ -32,7 +32,7 @@ SCHEMA = Schema(
         "triangles": Array("int32", ("triangles", 3), "counter-clockwise", refers="vertices"),
         "kinds": Array("int32", ("triangles",), "kind of ground of each triangle", refers="kinds"),
         "weights": Array(
-            "float64", ("kinds",), "what a metre costs on each kind of ground", 0.0, _check.LARGEST_COST, finite=False
+            "float64", ("kinds",), "what a metre costs on each kind of ground", 0.0, checks.LARGEST_COST, finite=False
         ),
     },
     {"names": Value(list, "names of the kinds of ground", each=Value(str, ""))},

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._predicates_kernels import orientation
 
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._chain_kernels import chain_cost, place, reach, settle
 from wayfold.terrain._chain_kernels import copy_point, tidy
 

@@ -14,8 +14,8 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold._prepared import Prepared
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
+from wayfold.core.bounded_cache import BoundedCache
 from wayfold.geometry.near import same_points
 from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._kernels import Triangulation
@@ -88,7 +88,7 @@ class Painted:
 
 
 @overlaying()
-def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Painted:
+def repaint(ground: Ground, polygons: Sequence[Any], prepared: BoundedCache) -> Painted:
     """Cut the triangles of a ground along the outlines of polygons.
 
     Parameters
@@ -96,7 +96,7 @@ def repaint(ground: Ground, polygons: Sequence[Any], prepared: Prepared) -> Pain
     ground : Ground
     polygons : list of shapely polygons or multipolygons
         Valid, with area, in the ground's coordinates; they may reach out of the map.
-    prepared : Prepared
+    prepared : BoundedCache
         Of this ground.
     """
     count = len(ground.mesh.triangles)

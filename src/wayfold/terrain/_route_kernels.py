@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, implements, inline, kernel
+from wayfold.core.jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import (
     FOUND,
     HEAP_FULL,

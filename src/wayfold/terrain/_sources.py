@@ -10,7 +10,7 @@ import numpy as np
 import shapely
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats import load_geojson, load_map
 from wayfold.geometry.frame import LARGEST, Frame
@@ -24,7 +24,7 @@ Kinds = tuple[NDArray[Any], tuple[str, ...], Array]
 
 def check_weight(weight: Any, name: str) -> float:
     """A weight above 0; infinity is an obstacle."""
-    return _check.rate(weight, name)
+    return checks.rate(weight, name)
 
 
 def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], Array]:
@@ -43,7 +43,7 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
             )
         weight = check_weight(region[1], f"the weight of region {number}")
         named = len(region) == 3 and region[2] is not None
-        name = _check.text(region[2], f"the name of region {number}") if named else f"{weight:g}"
+        name = checks.text(region[2], f"the name of region {number}") if named else f"{weight:g}"
         if not np.isfinite(shapely.get_coordinates(shape)).all():
             raise GeometryError(f"region {number} has a coordinate that is not finite")
         if not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():
@@ -57,7 +57,7 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
             weights.append(weight)
         elif weights[kind] != weight:
             raise ParameterError(
-                f"region {number} gives {_check.shown(name)} the weight {weight:g}, an earlier one {weights[kind]:g}: "
+                f"region {number} gives {checks.shown(name)} the weight {weight:g}, an earlier one {weights[kind]:g}: "
                 "use another name"
             )
         for part in shapely.get_parts(shape):
@@ -85,11 +85,11 @@ def check_bounds(bounds: Sequence[float] | None, shapes: NDArray[Any]) -> tuple[
     if bounds is None:
         low_x, low_y, high_x, high_y = (float(value) for value in shapely.total_bounds(shapes))
     else:
-        corners = _check.floats(bounds, "bounds", "(x0, y0, x1, y1)")
+        corners = checks.floats(bounds, "bounds", "(x0, y0, x1, y1)")
         if corners.shape != (4,):
-            raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {_check.shown(bounds)}")
+            raise ParameterError(f"bounds must be (x0, y0, x1, y1), not {checks.shown(bounds)}")
         low_x, low_y, high_x, high_y = (
-            _check.number(value, "bounds", low=-LARGEST, high=LARGEST) for value in corners.tolist()
+            checks.number(value, "bounds", low=-LARGEST, high=LARGEST) for value in corners.tolist()
         )
     if not (low_x < high_x and low_y < high_y):
         raise ParameterError(f"bounds must enclose an area, not {(low_x, low_y, high_x, high_y)}")
@@ -140,14 +140,14 @@ def geojson_regions(
 
 def check_raster(weights: ArrayLike) -> Array:
     """A (rows, columns) array of weights above 0."""
-    array = _check.floats(weights, "weights", "numbers of shape (rows, columns)")
+    array = checks.floats(weights, "weights", "numbers of shape (rows, columns)")
     if array.ndim != 2 or not array.size:
         raise ParameterError(f"weights must have shape (rows, columns) with at least one cell, not {array.shape}")
-    bad = ~((array > 0) & ((array <= _check.MOST_RATE) | (array == np.inf)))
+    bad = ~((array > 0) & ((array <= checks.MOST_RATE) | (array == np.inf)))
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ParameterError(
-            f"the weight of cell ({row}, {column}) must be above 0 and at most {_check.MOST_RATE:g} "
+            f"the weight of cell ({row}, {column}) must be above 0 and at most {checks.MOST_RATE:g} "
             f"(infinity for an obstacle), not {array[row, column]}"
         )
     return array
@@ -164,7 +164,7 @@ def movingai_cells(file: str | os.PathLike[str], weights: Mapping[str, float]) -
         usual = {".": 1.0, "G": 1.0, "S": 1.0, "W": 4.0}
     for name in weights:
         if not isinstance(name, str) or name not in names:
-            raise ParameterError(f"the map has no cells {_check.shown(name)}: it has {' '.join(names)}")
+            raise ParameterError(f"the map has no cells {checks.shown(name)}: it has {' '.join(names)}")
     values = [check_weight(weights.get(name, usual.get(name, np.inf)), f"weight of {name!r}") for name in names]
     return cells.reshape(world.cells.shape), names, np.array(values)
 
@@ -180,22 +180,22 @@ def height_cells(
     slope_classes: int,
 ) -> Kinds:
     """Kinds of cells by land cover and slope."""
-    kinds = _check.numbers(cover, "cover", "whole numbers from 0 on, of shape (rows, columns)")
+    kinds = checks.numbers(cover, "cover", "whole numbers from 0 on, of shape (rows, columns)")
     if kinds.ndim != 2 or not kinds.size or kinds.dtype.kind not in "iu" or not 0 <= kinds.min() <= kinds.max() < 2**31:
         raise ParameterError("cover must be whole numbers from 0 on, of shape (rows, columns)")
     if not isinstance(weights, Mapping):
-        given = _check.floats(weights, "weights", "a mapping or a list of weights by land cover")
+        given = checks.floats(weights, "weights", "a mapping or a list of weights by land cover")
         if given.ndim != 1:
             raise ParameterError("weights must be a mapping or a list of weights by land cover")
         weights = dict(enumerate(given.tolist()))
-    z = _check.floats(heights, "heights")
+    z = checks.floats(heights, "heights")
     if z.shape != (kinds.shape[0] + 1, kinds.shape[1] + 1) or not (np.abs(z) <= LARGEST).all():
         raise ParameterError(
             f"heights must be finite, of shape {(kinds.shape[0] + 1, kinds.shape[1] + 1)}, not {z.shape}"
         )
-    side = _check.number(cell, "cell", low=_check.SMALLEST, high=_check.LARGEST)
-    limit = _check.number(steepest, "steepest", low=0.0, high=90.0)
-    classes = _check.whole(slope_classes, "slope_classes", low=1, high=32)
+    side = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
+    limit = checks.number(steepest, "steepest", low=0.0, high=90.0)
+    classes = checks.whole(slope_classes, "slope_classes", low=1, high=32)
     east = (z[:-1, 1:] + z[1:, 1:] - z[:-1, :-1] - z[1:, :-1]) / (2 * side)
     north = (z[1:, :-1] + z[1:, 1:] - z[:-1, :-1] - z[:-1, 1:]) / (2 * side)
     stretch = np.sqrt(1 + east * east + north * north)
@@ -205,7 +205,7 @@ def height_cells(
     blocked = stretch > most
     if water is not None:
         middle = (z[:-1, :-1] + z[1:, :-1] + z[:-1, 1:] + z[1:, 1:]) / 4
-        blocked |= middle < _check.number(water, "water")
+        blocked |= middle < checks.number(water, "water")
     used, number = np.unique(np.where(blocked, -1, kinds.astype(np.int64) * (classes + 1) + step), return_inverse=True)
     labels, values = [], []
     for code in used:
@@ -220,7 +220,7 @@ def height_cells(
             raise ParameterError(f"there is no weight for land cover {kind}") from None
         if names is not None and kind >= len(names):
             raise ParameterError(f"there is no name for land cover {kind}")
-        label = f"cover {kind}" if names is None else _check.text(names[kind], f"the name of land cover {kind}")
+        label = f"cover {kind}" if names is None else checks.text(names[kind], f"the name of land cover {kind}")
         labels.append(f"{label}, slope {slope}" if slope else label)
         values.append(check_weight(weight, f"weight of {label!r}") * factor[slope])
     return number.reshape(kinds.shape), tuple(labels), np.array(values)
@@ -232,7 +232,7 @@ def triangulate_cells(
 ) -> tuple[Ground, NDArray[np.int32]]:
     """The ground of the areas of like cells, with corners only where their outlines turn or meet; and their kinds."""
     rows, columns = cells.shape
-    corner_x, corner_y = (_check.number(value, "origin") for value in origin)
+    corner_x, corner_y = (checks.number(value, "origin") for value in origin)
     if max(abs(corner_x), abs(corner_y)) + max(rows, columns) * side > LARGEST:
         raise ParameterError(f"the cells reach beyond {LARGEST:g}: use smaller cells or a nearer origin")
     framed = np.full((rows + 2, columns + 2), -1, np.int64)
@@ -283,11 +283,11 @@ def mesh_regions(
         unknown = [name for name in weights if name not in names]
         if unknown:
             raise ParameterError(
-                f"the mesh has no material {_check.shown(unknown[0])}: choose from {', '.join(names[:20])}"
+                f"the mesh has no material {checks.shown(unknown[0])}: choose from {', '.join(names[:20])}"
             )
         given = [weights.get(name, usual) for name in names]
     else:
-        _check.several(weights, "weights")
+        checks.several(weights, "weights")
         given = [*weights, *([usual] * count)][:count]
     values = np.array([check_weight(weight, f"weight of {name!r}") for name, weight in zip(names, given, strict=True)])
     flat = np.ascontiguousarray(mesh.vertices[:, :2], np.float64)

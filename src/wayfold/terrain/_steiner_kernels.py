@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, implements, inline, kernel
+from wayfold.core.jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import cost, distance, slots, target
 
 GROUPS = 7  # neighbour bisectors

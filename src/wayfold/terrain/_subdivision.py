@@ -12,7 +12,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 from wayfold.errors import GeometryError
 from wayfold.geometry.near import same_points
 from wayfold.terrain import _kernels

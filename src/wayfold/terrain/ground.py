@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._locks import Portable
+from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
 from wayfold.graph.workspace import Workspaces

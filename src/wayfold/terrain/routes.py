@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
+from wayfold.core import batches
 from wayfold.geometry import _chain_kernels
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
@@ -43,7 +43,7 @@ def slide(
 ) -> None:
     """Replace the costs of all steps by those of a disc that slides along them (section 6.2)."""
     if radius > 0:
-        _threads.run_chunks(
+        batches.run_chunks(
             lambda first, last: _disc_kernels.disc_steps(
                 ground.mesh, weights, radius, ground.slack, offsets, targets, bends, points, costs, first, last,
                 ground.scratch(),

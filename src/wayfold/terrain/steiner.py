@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _threads
+from wayfold.core import batches
 from wayfold.errors import ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
@@ -110,7 +110,7 @@ class SteinerGraph:
             else:
                 _steiner_kernels.tabulate(self.space, first, last, offsets, targets, costs)
 
-        _threads.run_chunks(work, self.num_nodes, chunk=_CHUNK)
+        batches.run_chunks(work, self.num_nodes, chunk=_CHUNK)
         return offsets, targets, costs
 
     @cached_property

@@ -13,9 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text, _threads
-from wayfold._prepared import Prepared
-from wayfold._schema import Parts, Savable
+from wayfold.core import batches, checks, text
+from wayfold.core.bounded_cache import BoundedCache
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path, Status
 from wayfold.terrain import _files, _kernels, _sources, discs
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 Bounds = tuple[float, float, float, float]
 
 
-@_check.checked
+@checks.checked
 class Terrain(FromSources, Savable):
     """A planar subdivision of weighted regions.
 
@@ -99,8 +99,8 @@ class Terrain(FromSources, Savable):
         self._names = names
         self._by_name = weights
         self._weights: Array = np.ascontiguousarray(weights[kinds])
-        self._prepared = Prepared(LIMIT)  # graphs and grown grounds
-        self._cuts = Prepared(CUTS)  # what polygons have cut
+        self._prepared = BoundedCache(LIMIT)  # graphs and grown grounds
+        self._cuts = BoundedCache(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
         self._edit: tuple[Terrain, Painted] | None = None  # the ground that it was cut from, and how
         self._depth = 0  # how many times it was painted, one after the other
@@ -182,7 +182,7 @@ class Terrain(FromSources, Savable):
         for name, weight in weights.items():
             if not isinstance(name, str) or name not in known:
                 raise ParameterError(
-                    f"no region is called {_check.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
+                    f"no region is called {checks.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
                 )
             fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
         other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
@@ -210,7 +210,7 @@ class Terrain(FromSources, Savable):
         given = list(layers)
         for at, layer in enumerate(given):
             if not isinstance(layer, (tuple, list)) or len(layer) != 2:
-                raise ParameterError(f"layer {at} must be (polygon, factor), not {_check.shown(layer)}")
+                raise ParameterError(f"layer {at} must be (polygon, factor), not {checks.shown(layer)}")
         factors = [_sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
         shapes = _sources.check_layers([polygon for polygon, _ in given])
         if not len(shapes):
@@ -240,7 +240,7 @@ class Terrain(FromSources, Savable):
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
-        return self._locate(self._local(_check.points3(points, largest=np.inf)))
+        return self._locate(self._local(checks.points3(points, largest=np.inf)))
 
     def _locate(self, points: Array) -> NDArray[np.int32]:
         """The triangle of each local point."""
@@ -254,8 +254,8 @@ class Terrain(FromSources, Savable):
 
     def cost(self, points: ArrayLike, *, radius: float = 0.0) -> float:
         """Cost of a polyline (k, 2) or (k, 3), of a disc if it has a radius; infinite if blocked or off the map."""
-        line = self._local(_check.points3(points))
-        return discs.exact_cost(self._ground, self._weights, line, _check.number(radius, "radius", low=0.0))
+        line = self._local(checks.points3(points))
+        return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
@@ -306,12 +306,12 @@ class Terrain(FromSources, Savable):
             `cost` is the weighted length of `points` (of a disc along them); `lower_bound` is computed when it is
             asked for. UNREACHABLE when obstacles or gaps keep the two apart.
         """
-        size = _check.number(radius, "radius", low=0.0)
+        size = checks.number(radius, "radius", low=0.0)
         kind = search or ("cones" if graph == "steiner" and size == 0 else "astar")
         self._check_query(graph, kind, nodes, steps)
         if kind == "cones" and size > 0:
             raise ParameterError("search 'cones' is for points: use 'astar', 'dijkstra' or 'bushwhack' for a disc")
-        fine = _check.number(epsilon, "epsilon", low=0.0, open_low=True)
+        fine = checks.number(epsilon, "epsilon", low=0.0, open_low=True)
         if weights:
             return self.with_weights(weights).path(
                 start,
@@ -337,7 +337,7 @@ class Terrain(FromSources, Savable):
         """What a prepared graph is made for."""
         if graph != "grid":
             return (radius,)
-        side = self._ground.extent / 100 if cell is None else _check.number(cell, "cell", low=_check.SMALLEST)
+        side = self._ground.extent / 100 if cell is None else checks.number(cell, "cell", low=checks.SMALLEST)
         return side, nodes, steps, radius
 
     def _finished(self, found: Path, ends: Array, places: NDArray[np.int32], radius: float) -> Path:
@@ -378,13 +378,13 @@ class Terrain(FromSources, Savable):
         search
             Not used but with Steiner graphs: there is no heuristic for all starts.
         """
-        size = _check.number(radius, "radius", low=0.0)
+        size = checks.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
         ends, places = self._ends(goal, goal, size, ("goal", "goal"))
         given = {"graph": graph, "search": search, "epsilon": epsilon, "cell": cell, "nodes": nodes, "steps": steps}
         again = np.array(goal, np.float64), {**given, "radius": size}
         if graph == "steiner":
-            fine = _check.number(epsilon, "epsilon", low=0.0, open_low=True)
+            fine = checks.number(epsilon, "epsilon", low=0.0, open_low=True)
             kind = search or ("cones" if size == 0 else "astar")
 
             def alone(start: Array, place: int) -> Path:
@@ -409,8 +409,8 @@ class Terrain(FromSources, Savable):
         **options
             As for `path`.
         """
-        first, last = _check.points3(starts, "starts"), _check.points3(goals, "goals")
-        _check.same_length(first, last)
+        first, last = checks.points3(starts, "starts"), checks.points3(goals, "goals")
+        checks.same_length(first, last)
         found: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
@@ -419,16 +419,16 @@ class Terrain(FromSources, Savable):
 
         if len(first):
             work(0, 1)  # what all queries share is built once
-        _threads.run_chunks(lambda a, b: work(a + 1, b + 1), max(0, len(first) - 1), workers=workers, chunk=8)
+        batches.run_chunks(lambda a, b: work(a + 1, b + 1), max(0, len(first) - 1), workers=workers, chunk=8)
         return found
 
     def _check_query(self, graph: str, search: str, nodes: str, steps: str) -> None:
-        _check.choice(graph, "graph", GRAPHS)
-        _check.choice(search, "search", SEARCHES)
+        checks.choice(graph, "graph", GRAPHS)
+        checks.choice(search, "search", SEARCHES)
         if search in ("bushwhack", "cones") and graph != "steiner":
-            raise ParameterError(f"search {_check.shown(search)} is for Steiner graphs: use graph='steiner'")
-        _check.choice(nodes, "nodes", ("centres", "corners"))
-        _check.choice(steps, "steps", ("exact", "sampled"))
+            raise ParameterError(f"search {checks.shown(search)} is for Steiner graphs: use graph='steiner'")
+        checks.choice(nodes, "nodes", ("centres", "corners"))
+        checks.choice(steps, "steps", ("exact", "sampled"))
 
     def _refined_disc(self, ends: Array, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
@@ -553,7 +553,7 @@ class Terrain(FromSources, Savable):
         self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0, names: tuple[str, str] = ("start", "goal")
     ) -> tuple[Array, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
-        given = np.stack([_check.point3(start, names[0]), _check.point3(goal, names[1])])[:, :2]
+        given = np.stack([checks.point3(start, names[0]), checks.point3(goal, names[1])])[:, :2]
         ends = self._local(given)
         places = self._locate(ends)
         free = discs.fits(self._ground, self._weights, ends, radius)
@@ -598,7 +598,7 @@ class Terrain(FromSources, Savable):
         return self._ground.frame.world(routes.points[nodes])
 
     def _check_place(self, name: str, point: Array, place: int, fits: bool, radius: float) -> None:
-        where = f"{name} ({_text.place(point, self._ground.extent)})"
+        where = f"{name} ({text.place(point, self._ground.extent)})"
         if place < 0:
             raise OffMapError(f"{where} is outside the map")
         if not np.isfinite(self._weights[place]):
@@ -648,7 +648,7 @@ def _field_of(routes: Any, goal: Array, place: int) -> Callable[[Array, int], Pa
     return lambda start, at: routes.field_path(reach, start, at, other)
 
 
-@_check.checked
+@checks.checked
 class TerrainField:
     """Paths from everywhere to one goal; `Terrain.field` makes it. Any number of threads may ask it.
 
@@ -675,7 +675,7 @@ class TerrainField:
     def paths(self, starts: ArrayLike, *, workers: int | None = None) -> list[Path]:
         """Paths from many starts, (q, 2) or (q, 3), in parallel."""
         terrain = self._terrain
-        given = _check.points3(starts, "starts")[:, :2]
+        given = checks.points3(starts, "starts")[:, :2]
         points = terrain._local(given)
         places = terrain._locate(points)
         free = discs.fits(terrain._ground, terrain._weights, points, self._radius)
@@ -692,7 +692,7 @@ class TerrainField:
                 path = self._path(points[at], int(places[at]))
                 found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both, self._radius)
 
-        _threads.run_chunks(work, len(points), workers=workers, chunk=8)
+        batches.run_chunks(work, len(points), workers=workers, chunk=8)
         return found
 
 

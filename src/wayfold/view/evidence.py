@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wayfold import _archive, samples
+from wayfold import samples
+from wayfold.core import archive
 from wayfold.floorplan import FloorPlan
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def write_plots(
     captions = {}
     for name, caption, figure in (*_PLOTS[paper](found), *_figure_2(plans or {})):
         file = f"{paper}_{name}.png"
-        with _archive.replacing(folder / file) as out:
+        with archive.replacing(folder / file) as out:
             figure.savefig(out, dpi=min(110.0, _PIXELS / figure.get_figwidth()), format="png")
         captions[file] = caption
     return captions

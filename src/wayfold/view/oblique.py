@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold._check import number
+from wayfold.core.checks import number
 from wayfold.geometry import Mesh
 from wayfold.path import Path
 from wayfold.view.pictures import material_colours, new_figure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 from wayfold.grid import SparseGrid
 from wayfold.path import Path
 from wayfold.view.pictures import ROUTE, WALL, new_figure

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._threads import run_chunks
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks
+from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry._bvh_kernels import collect_overlapping
@@ -103,7 +103,7 @@ def build(
     progress: Progress | None,
 ) -> tuple[Graph, Regions, Surroundings, dict[str, float]]:
     """Place waypoints, join them, and say how many seconds each stage took."""
-    size = _check.number(region_size, "region_size", low=0.0, open_low=True, high=_check.LARGEST)
+    size = checks.number(region_size, "region_size", low=0.0, open_low=True, high=checks.LARGEST)
     least = max(4.0 * agent.radius, 2.0 * agent.height)
     if size < least:
         raise ParameterError(

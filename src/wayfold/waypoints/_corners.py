@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
 
 _WELD = 1e-6  # of the extent: vertices closer than this are one

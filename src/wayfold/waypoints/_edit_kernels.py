@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Edges that come and go in place: rows have spare slots, which lead to their own node and are for no motion."""
 
-from wayfold._jit import inline, kernel
+from wayfold.core.jit import inline, kernel
 
 
 @kernel

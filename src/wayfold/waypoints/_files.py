@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from wayfold import _check
-from wayfold._schema import AGENT, Array, Parts, Schema, Value, agent_of, agent_to_meta
+from wayfold.agent import AGENT_VALUES, agent_from_meta, agent_to_meta
+from wayfold.core import checks
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, _files
 from wayfold.waypoints.regions import Regions
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _WaypointGraph = TypeVar("_WaypointGraph", bound="WaypointGraph")
 
-_FAR = _check.LARGEST
+_FAR = checks.LARGEST
 _MOST = 2**20  # regions along an axis
 
 
@@ -65,7 +66,7 @@ SCHEMA = Schema(
     {
         "shape": Value((list, type(None)), "regions along x, y and z", each=Value(int, "", 1, _MOST), length=3),
         "built": Value(int, "waypoints that it was made with", 0, 2**31 - 1),
-        "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT),
+        "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT_VALUES),
     },
     {"nodes": 1, "regions": 1},
     (_files.rows_fit, regions_fit, mesh_there),
@@ -94,7 +95,7 @@ def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
     regions = Regions.from_pairs(arrays["boxes"], arrays["regions"], None if shape is None else tuple(shape))
     surroundings = None
     if facts is not None:
-        agent = agent_of(facts)
+        agent = agent_from_meta(facts)
         closed = None
         if "closed_triangles" in arrays:
             closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])

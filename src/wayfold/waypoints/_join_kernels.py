@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from wayfold._jit import helper, inline
+from wayfold.core.jit import helper, inline
 from wayfold.geometry._kernels import dot, subtract
 from wayfold.graph._kernels import find_root
 from wayfold.waypoints._kernels import ADHESIVE, SURFACE, enclosed, ground_below, kind_of, motion_between

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import below_any, capsule_clear, nearest_triangle, ray_nearest
 from wayfold.geometry._kernels import along, distance2, dot, subtract
 from wayfold.graph._kernels import find_root

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
-from wayfold._threads import run_chunks
+from wayfold.core.arrays import distinct
+from wayfold.core.batches import run_chunks
 from wayfold.geometry import Mesh
 from wayfold.waypoints import _narrow_kernels
 from wayfold.waypoints.surroundings import Body, Surroundings

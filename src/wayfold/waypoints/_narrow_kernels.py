@@ -8,7 +8,7 @@ opening as from the other.
 
 import math
 
-from wayfold._jit import helper, inline, kernel
+from wayfold.core.jit import helper, inline, kernel
 from wayfold.geometry._bvh_kernels import nearest_triangle
 from wayfold.geometry._kernels import along, dot, subtract
 from wayfold.waypoints._kernels import enclosed, in_block, kind_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayfold._jit import helper, kernel
+from wayfold.core.jit import helper, kernel
 from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
 from wayfold.geometry._kernels import along, dot
 from wayfold.graph._kernels import find_root

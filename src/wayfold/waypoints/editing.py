@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
 from wayfold.agent import ALL_MOTIONS
+from wayfold.core import checks
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.graph import Graph
 from wayfold.waypoints import _edit_kernels
@@ -40,7 +40,7 @@ def update(
     remove_waypoints: ArrayLike | None,
 ) -> Edit:
     """See `WaypointGraph.update`."""
-    more = np.empty((0, 3)) if add_waypoints is None else _check.points3(add_waypoints, "add_waypoints")
+    more = np.empty((0, 3)) if add_waypoints is None else checks.points3(add_waypoints, "add_waypoints")
     count = waypoints.num_waypoints + len(more)
     pairs = _pairs(edges, "edges", count)
     gone = _pairs(remove, "remove", waypoints.num_waypoints)
@@ -241,7 +241,7 @@ def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32
 def _pairs(edges: ArrayLike | None, name: str, nodes: int) -> NDArray[np.int32]:
     if edges is None:
         return np.empty((0, 2), np.int32)
-    array = _check.nodes(edges, name, nodes, "waypoint")
+    array = checks.nodes(edges, name, nodes, "waypoint")
     if array.size == 0:
         return np.empty((0, 2), np.int32)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -254,15 +254,15 @@ def _pairs(edges: ArrayLike | None, name: str, nodes: int) -> NDArray[np.int32]:
 def _nodes(nodes: ArrayLike | None, count: int) -> NDArray[np.int32]:
     if nodes is None:
         return np.empty(0, np.int32)
-    return np.unique(_check.nodes(nodes, "remove_waypoints", count, "waypoint"))
+    return np.unique(checks.nodes(nodes, "remove_waypoints", count, "waypoint"))
 
 
 def check_splice(
     waypoints: WaypointGraph, points: Any, home: Any, edges: Any, motions: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
     """What `WaypointGraph.splice` is given, as kernels take it."""
-    where = _check.points3(points, "points")
-    homes = _check.wholes(home, "home")
+    where = checks.points3(points, "points")
+    homes = checks.wholes(home, "home")
     if homes.shape != (len(where), 2) or (
         homes.size and not (homes.min() >= -1 and homes.max() < len(waypoints.layout.boxes) and homes[:, 0].min() >= 0)
     ):
@@ -274,7 +274,7 @@ def check_splice(
 def _column(values: ArrayLike | None, count: int, name: str, low: int, high: int) -> NDArray[Any]:
     if values is None:
         return np.full(count, high, np.uint8)
-    array = _check.wholes(values, name)
+    array = checks.wholes(values, name)
     if array.shape not in ((), (1,), (count,)) or (array.size and not (array.min() >= low and array.max() <= high)):
         raise ParameterError(f"{name} must be whole numbers from {low} to {high}, one for each edge")
     return np.array(np.broadcast_to(array, (count,)), np.uint8)
@@ -287,8 +287,8 @@ def _prices(graph: Graph, costs: ArrayLike | None, count: int) -> NDArray[np.flo
         return _NO_COSTS
     if costs is None and count:
         raise ParameterError("this graph stores costs: give the cost of every edge that is set")
-    array = np.empty(0) if costs is None else _check.floats(costs, "costs")
+    array = np.empty(0) if costs is None else checks.floats(costs, "costs")
     if array.shape != (count,):
         raise ParameterError(f"costs must be {count} numbers, one for each edge, not of shape {array.shape}")
-    _check.costs(array)
+    checks.costs(array)
     return np.ascontiguousarray(array, np.float32)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 
 Boxes = NDArray[np.float64]
@@ -164,8 +164,8 @@ def check_shape(regions: Any) -> tuple[int, int, int]:
     try:
         rx, ry, rz = regions
     except (TypeError, ValueError):
-        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {_check.shown(regions)}") from None
-    shape = tuple(_check.whole(number, "regions", low=1, high=1 << 20) for number in (rx, ry, rz))
+        raise ParameterError(f"regions must be three whole numbers (rx, ry, rz), not {checks.shown(regions)}") from None
+    shape = tuple(checks.whole(number, "regions", low=1, high=1 << 20) for number in (rx, ry, rz))
     if shape[0] * shape[1] * shape[2] > _MOST_REGIONS:
         raise ParameterError(f"at most {_MOST_REGIONS} regions, not {shape[0] * shape[1] * shape[2]}")
     return shape[0], shape[1], shape[2]

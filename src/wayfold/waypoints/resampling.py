@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.agent import Motion
+from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
 from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.geometry.bvh import new_stack

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _text
 from wayfold.agent import Agent, Motion
+from wayfold.core import text
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.geometry.bvh import new_stack
@@ -183,7 +183,7 @@ class Surroundings:
         return Entrance(self, spots)
 
     def _where(self, point: NDArray[np.float64]) -> str:
-        return f"({_text.place(self.frame.world(point), self.frame.extent)})"
+        return f"({text.place(self.frame.world(point), self.frame.extent)})"
 
     def _reason(self, point: NDArray[np.float64], motions: Motion) -> str:
         away, _, _ = self.index.nearest(point[None], workers=1)

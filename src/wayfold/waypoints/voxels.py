@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import reads, writes
-from wayfold._rows import distinct
-from wayfold._schema import Array, Parts, Schema, Value
 from wayfold.agent import Motion
+from wayfold.core import checks
+from wayfold.core.arrays import distinct
+from wayfold.core.locks import reads, writes
+from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import Map3D
 from wayfold.graph import Graph
@@ -80,7 +80,7 @@ class Patch(NamedTuple):
     """(e, 2) new edges; numbers from the number of waypoints on are the new waypoints."""
 
 
-@_check.checked
+@checks.checked
 class VoxelWaypoints(WaypointGraph):
     """A waypoint graph over a voxel map, for characters that fly (`Motion.VOLUMETRIC`).
 
@@ -110,11 +110,11 @@ class VoxelWaypoints(WaypointGraph):
         if isinstance(world, Map3D):
             blocked = world.dense()
         else:
-            given = _check.numbers(world, "world", "a Map3D or an (X, Y, Z) array of truth values", bools=True)
-            blocked = _check.clean(given.astype(np.bool_, copy=False))
+            given = checks.numbers(world, "world", "a Map3D or an (X, Y, Z) array of truth values", bools=True)
+            blocked = checks.clean(given.astype(np.bool_, copy=False))
         if blocked.ndim != 3 or blocked.size == 0:
             raise ParameterError(f"a voxel map has three dimensions, not shape {blocked.shape}")
-        size = _check.whole(region_size, "region_size", low=2, high=_LARGEST_REGION)
+        size = checks.whole(region_size, "region_size", low=2, high=_LARGEST_REGION)
         shape = _regions_along(blocked.shape, size)
         boxes, regions = _all_boxes(blocked, size)
         if not len(boxes):
@@ -205,7 +205,7 @@ class VoxelWaypoints(WaypointGraph):
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
             return super().place(where, motions, name)
-        point = _check.point3(where, name)
+        point = checks.point3(where, name)
         first = np.maximum(np.ceil(point - 0.5), 0).astype(np.int64)
         last = np.minimum(np.floor(point + 0.5) + 1, self.blocked.shape).astype(np.int64)
         if (first >= last).any():

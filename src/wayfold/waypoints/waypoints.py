@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._interrupts import interruptible
-from wayfold._locks import ReadersWriter, reads, writes
-from wayfold._schema import Parts, Savable
 from wayfold.agent import ALL_MOTIONS, Agent, Motion, check_motions
+from wayfold.core import checks, text
+from wayfold.core.interrupts import interruptible
+from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.schema import Parts, Savable
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
@@ -62,7 +62,7 @@ class Place(NamedTuple):
     """Other waypoints where it enters the graph just as well."""
 
 
-@_check.checked
+@checks.checked
 class WaypointGraph(Savable):
     """The enhanced waypoint graph of the subregion paper (000, section 3).
 
@@ -186,7 +186,7 @@ class WaypointGraph(Savable):
         if most_waypoints is not None:
             if regions is not None:
                 raise ParameterError("regions and most_waypoints exclude each other: give one of them")
-            return cls(graph, adaptive(graph.points, _check.whole(most_waypoints, "most_waypoints", low=1)))
+            return cls(graph, adaptive(graph.points, checks.whole(most_waypoints, "most_waypoints", low=1)))
         shape = usual_shape(graph.points) if regions is None else check_shape(regions)
         return cls(graph, uniform(graph.points, shape))
 
@@ -268,7 +268,7 @@ class WaypointGraph(Savable):
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
             return Place(name, None, None, self.graph._node(int(where), name))
-        point = _check.point3(where, name)
+        point = checks.point3(where, name)
         if self.surroundings is None:
             return Place(name, point, None)
         self._check_inside(point, name)
@@ -284,9 +284,9 @@ class WaypointGraph(Savable):
         low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
         if ((where < low) | (where > high)).any():
             extent = self._extent
-            reach = " to ".join(f"({_text.place(corner, extent)})" for corner in (low, high))
+            reach = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
             raise OffMapError(
-                f"{name} ({_text.place(where, extent)}) lies outside the world, which reaches from {reach}"
+                f"{name} ({text.place(where, extent)}) lies outside the world, which reaches from {reach}"
             )
 
     @reads
@@ -334,7 +334,7 @@ class WaypointGraph(Savable):
             raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
         assert place.point is not None
         raise OffMapError(
-            f"{place.name} ({_text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
+            f"{place.name} ({text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
             f" waypoints by {_names(kinds)}: something is between"
         )
 
@@ -473,7 +473,7 @@ class WaypointGraph(Savable):
         """
         if not path:
             return path
-        points = self.graph.points[_check.nodes(path.nodes, "the nodes of the path", self.graph.num_nodes)]
+        points = self.graph.points[checks.nodes(path.nodes, "the nodes of the path", self.graph.num_nodes)]
         kept = np.arange(len(points))
         if first.point is not None:
             kept = kept[self._skipped(first, points, price) :]
@@ -616,7 +616,7 @@ class WaypointGraph(Savable):
     def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:
         """A graph of some waypoints in a given order, those that it was built with first; this one stays as it is."""
         graph = self.graph
-        nodes = _check.nodes(nodes, "nodes", graph.num_nodes, "waypoint")
+        nodes = checks.nodes(nodes, "nodes", graph.num_nodes, "waypoint")
         if nodes.ndim != 1 or len(np.unique(nodes)) != len(nodes):
             raise ParameterError("nodes must be different waypoints in an array of shape (k,)")
         number = np.full(graph.num_nodes, -1, np.int64)
@@ -688,5 +688,5 @@ def _names(motions: Motion) -> str:
 def _mask(usable: Any, count: int) -> NDArray[np.bool_]:
     """One truth value for each waypoint."""
     if not isinstance(usable, np.ndarray) or usable.shape != (count,) or usable.dtype != np.bool_:
-        raise ParameterError(f"usable must be a bool array of shape ({count},), not {_check.shown(usable)}")
+        raise ParameterError(f"usable must be a bool array of shape ({count},), not {checks.shown(usable)}")
     return usable

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks
+from wayfold.core.locks import ReadersWriter
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.grid import SparseGrid
@@ -53,7 +53,7 @@ def build(request: Request) -> Planner:
     chosen = request.chosen
     if request.costs and chosen.map not in ("navmesh", "terrain"):
         raise ParameterError(
-            f"costs by name are for navigation meshes and terrains, not for {_check.shown(chosen.map)}"
+            f"costs by name are for navigation meshes and terrains, not for {checks.shown(chosen.map)}"
         )
     return _BUILDERS[chosen.map](request, Notes(chosen.why_map, chosen.why_accelerator))
 
@@ -133,7 +133,7 @@ def _in_voxels(request: Request, notes: Notes) -> Planner:
     assert voxels is not None
     for name in settings:
         if name != "region_size":
-            raise ParameterError(f"a world of voxels has no setting {_check.shown(name)}: its only one is region_size")
+            raise ParameterError(f"a world of voxels has no setting {checks.shown(name)}: its only one is region_size")
     notes.settings = {"region_size": 16, **settings}
     notes.remarks.append("everybody flies through a world of voxels, as a point: size and motions do not count in it")
     waypoints = VoxelWaypoints.from_voxels(voxels, **notes.settings)
@@ -149,7 +149,7 @@ def _over_terrain(request: Request, notes: Notes) -> Planner:
     for name in settings:
         if name not in _ROUTE_OPTIONS:
             raise ParameterError(
-                f"a terrain has no setting {_check.shown(name)}: choose from {', '.join(_ROUTE_OPTIONS)}"
+                f"a terrain has no setting {checks.shown(name)}: choose from {', '.join(_ROUTE_OPTIONS)}"
             )
     notes.settings = {"graph": "refined", "radius": agent.radius, **settings}
     notes.remarks.append("the agent is a disc; heights of points and shapes do not count")
@@ -182,7 +182,7 @@ def area_kinds(
     for name in costs:
         if name not in mesh.material_names:
             known = ", ".join(mesh.material_names) or "none"
-            raise ParameterError(f"the mesh has no material {_check.shown(name)}: it has {known}")
+            raise ParameterError(f"the mesh has no material {checks.shown(name)}: it has {known}")
     if mesh.materials is None or not (shut or costs):
         return None, {}
     by_material = np.full(max(int(mesh.materials.max()) + 1, len(mesh.material_names)), _WALKABLE, np.uint8)

@@ -13,8 +13,9 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import __version__, _check
-from wayfold._archive import VERSION, read_archive, stamped
+from wayfold import __version__
+from wayfold.core import checks
+from wayfold.core.archive import VERSION, read_archive, stamped
 from wayfold.errors import ParameterError, WayfoldError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -87,8 +88,8 @@ def cache_of(cache: bool | str | os.PathLike[str] | None) -> Cache:
         except RuntimeError:  # a user without a home
             return Cache(None)
     if not isinstance(cache, (str, os.PathLike)):
-        raise ParameterError(f"cache must be True, False or a folder, not {_check.shown(cache)}")
-    _check.file(cache, "cache")
+        raise ParameterError(f"cache must be True, False or a folder, not {checks.shown(cache)}")
+    checks.file(cache, "cache")
     return Cache(Path(cache))
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError
 from wayfold.graph import _tree_kernels
 from wayfold.grid import SparseGrid
@@ -154,7 +154,7 @@ class CellPlanner(Planner):
 
     def _at(self, point: Any, name: str) -> int:
         """The cell of a point."""
-        where = _check.point3(point, name)
+        where = checks.point3(point, name)
         if np.size(point) == 2:
             where[2] = self._any_height
         return int(self._places.find(where[None], self._there, name)[0])
@@ -322,4 +322,4 @@ class CellField(Field):
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
-        return self._costs[self._at(_check.points3(points, "points", self._any_height))]
+        return self._costs[self._at(checks.points3(points, "points", self._any_height))]

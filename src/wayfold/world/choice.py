@@ -6,8 +6,8 @@ import math
 from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args
 
-from wayfold import _check
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.navmesh.settings import Settings
@@ -53,14 +53,14 @@ _WHY = {
 
 def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
     """The map and accelerator for an agent in a world made of `source`: "mesh", "cells", "voxels" or "terrain"."""
-    _check.text(map, "map")
-    _check.text(accelerator, "accelerator")
+    checks.text(map, "map")
+    checks.text(accelerator, "accelerator")
     name, why = (map, "asked for") if map != "auto" else _usual(source, agent)
     if name not in get_args(MapName):
-        raise ParameterError(f"unknown map {_check.shown(name)}: choose from {', '.join(get_args(MapName))}")
+        raise ParameterError(f"unknown map {checks.shown(name)}: choose from {', '.join(get_args(MapName))}")
     possible = {"mesh": ("navmesh", "waypoints", "sparse-grid"), "cells": ("sparse-grid",)}.get(source, (source,))
     if name not in possible:
-        raise ParameterError(f"a world of {source} has no {_check.shown(name)}: choose from {', '.join(possible)}")
+        raise ParameterError(f"a world of {source} has no {checks.shown(name)}: choose from {', '.join(possible)}")
     if name == "navmesh" and agent.motions != Motion.SURFACE:
         raise ParameterError("a navigation mesh is for walkers: this agent has other motions; use map='waypoints'")
     if name == "sparse-grid" and source == "mesh" and agent.motions != Motion.SURFACE:
@@ -73,7 +73,7 @@ def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
         why_fast = _WHY[fast]
     if fast not in ACCELERATORS[name]:
         raise ParameterError(
-            f"{_check.shown(name)} has no accelerator {_check.shown(fast)}: choose from {', '.join(ACCELERATORS[name])}"
+            f"{checks.shown(name)} has no accelerator {checks.shown(fast)}: choose from {', '.join(ACCELERATORS[name])}"
         )
     return Choice(name, why, fast, why_fast)
 
@@ -133,7 +133,7 @@ def grid_settings(mesh: Mesh | None, agent: Agent, given: dict[str, Any]) -> dic
     for name in given:
         if name not in known:
             raise ParameterError(
-                f"a sparse grid has no setting {_check.shown(name)} here: choose from {', '.join(known)}"
+                f"a sparse grid has no setting {checks.shown(name)} here: choose from {', '.join(known)}"
             )
     if mesh is None:
         return given
@@ -153,7 +153,7 @@ def waypoint_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[s
     for name in given:
         if name not in _WAYPOINT_OPTIONS:
             raise ParameterError(
-                f"waypoints have no setting {_check.shown(name)} here: choose from {', '.join(_WAYPOINT_OPTIONS)}"
+                f"waypoints have no setting {checks.shown(name)} here: choose from {', '.join(_WAYPOINT_OPTIONS)}"
             )
     longest = float((mesh.bounds[1] - mesh.bounds[0]).max())
     least = max(8.0 * agent.radius, 4.0 * agent.height)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable
+from wayfold.core import checks
+from wayfold.core.locks import Portable
 from wayfold.path import Path, Paths, Status
 
 Points = NDArray[np.float64]
@@ -27,7 +27,7 @@ def with_reasons(paths: Sequence[Path], reason: Callable[[int], Callable[[], str
     return paths
 
 
-@_check.checked
+@checks.checked
 class Field(Portable, ABC):
     """Paths from everywhere to one goal; `Planner.field` makes it.
 
@@ -55,11 +55,11 @@ class Field(Portable, ABC):
 
     def path(self, start: ArrayLike) -> Path:
         """The path from a point to the goal."""
-        return self._explained(_check.point3(start, "start", self._any_height)[None])[0]
+        return self._explained(checks.point3(start, "start", self._any_height)[None])[0]
 
     def paths(self, starts: ArrayLike) -> Sequence[Path]:
         """The paths from many points, (q, 3), to the goal."""
-        return self._explained(_check.points3(starts, "starts", self._any_height))
+        return self._explained(checks.points3(starts, "starts", self._any_height))
 
     def _explained(self, starts: Points) -> Sequence[Path]:
         """Paths that can tell why there is no way."""
@@ -72,7 +72,7 @@ class Field(Portable, ABC):
 
     def direction(self, points: ArrayLike) -> Points:
         """(q, 3) unit vectors along which the paths begin; zero at the goal and where there is no path."""
-        where = _check.points3(points, "points", self._any_height)
+        where = checks.points3(points, "points", self._any_height)
         result = np.zeros((len(where), 3))
         for at, path in enumerate(self._paths(where)):
             steps = np.diff(path.points, axis=0)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._locks import Portable, ReadersWriter, still
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks, text
+from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.path import Path
 from wayfold.world.field import Field, with_reasons
@@ -50,7 +50,7 @@ class Notes:
     """What else is worth knowing of the map."""
 
 
-@_check.checked
+@checks.checked
 class Planner(Portable, ABC):
     """Plans for one agent; `World.planner` makes it.
 
@@ -129,7 +129,7 @@ class Planner(Portable, ABC):
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         """Many queries, in parallel."""
-        from wayfold._threads import run_chunks
+        from wayfold.core.batches import run_chunks
 
         found: list[Any] = [None] * len(starts)
 
@@ -225,7 +225,7 @@ class Planner(Portable, ABC):
         """
         first, last = self._points(starts, "starts"), self._points(goals, "goals")
         if 1 not in (len(first), len(last)):
-            _check.same_length(first, last)
+            checks.same_length(first, last)
         count = max(len(first), len(last)) if len(first) and len(last) else 0
         if not count:
             return []
@@ -259,7 +259,7 @@ class Planner(Portable, ABC):
         OffMapError
             When there is none within ten times the agent's size.
         """
-        where = _check.point3(point, "point", self._any_height)
+        where = checks.point3(point, "point", self._any_height)
         with self._reading():
             return self._nearest(where)
 
@@ -295,12 +295,12 @@ class Planner(Portable, ABC):
         -------
         (k, 3) float64 array, metres
         """
-        step = _check.number(spacing, "spacing", low=0.0, open_low=True)
+        step = checks.number(spacing, "spacing", low=0.0, open_low=True)
         points = path.points
         if len(points) < 2:
             return points
-        if path.length / step > _check.MOST_POINTS:
-            raise ParameterError(f"spacing {step:g} gives more than {_check.MOST_POINTS} points: use a larger one")
+        if path.length / step > checks.MOST_POINTS:
+            raise ParameterError(f"spacing {step:g} gives more than {checks.MOST_POINTS} points: use a larger one")
         with self._reading():
             return self._drape(points, step)
 
@@ -310,9 +310,9 @@ class Planner(Portable, ABC):
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
-        number = _check.whole(count, "count", low=0, high=_check.MOST_POINTS)
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         with self._reading():
-            return self._random_points(number, _check.whole(seed, "seed", low=0))
+            return self._random_points(number, checks.whole(seed, "seed", low=0))
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
@@ -373,23 +373,23 @@ class Planner(Portable, ABC):
         """The error with the place that was perhaps meant."""
         for name, point in (("start", start), ("goal", goal)):
             if str(error).startswith(name) or f"({name})" in str(error):
-                where = _check.point3(point, name, self._any_height)
+                where = checks.point3(point, name, self._any_height)
                 try:
                     place = self._nearest(where)
                 except OffMapError:
                     return error
-                shown = _text.place(place, self._extent)
+                shown = text.place(place, self._extent)
                 return OffMapError(f"{error}; the nearest place that this agent can be at is ({shown})")
         return error
 
     def _points(self, points: ArrayLike, name: str) -> Points:
         """One point or many as (q, 3); those without a height get what stands for any on this map."""
-        array = _check.floats(points, name, "points (x, y) or (x, y, z), all of one kind")
+        array = checks.floats(points, name, "points (x, y) or (x, y, z), all of one kind")
         if not array.size:
             return np.empty((0, 3))
         if array.ndim == 1:
-            return _check.point3(array, name, self._any_height)[None]
-        return _check.points3(array, name, self._any_height)
+            return checks.point3(array, name, self._any_height)[None]
+        return checks.points3(array, name, self._any_height)
 
     @property
     def _extent(self) -> float:
@@ -413,4 +413,4 @@ def _sized(size: float, unit: str) -> str:
 
 def off_map(point: ArrayLike, what: str, extent: float = 50.0) -> OffMapError:
     """The error for a point that nothing is near, in a world of some extent."""
-    return OffMapError(f"({_text.place(point, extent)}) {what}")
+    return OffMapError(f"({text.place(point, extent)}) {what}")

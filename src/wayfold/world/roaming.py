@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._locks import ReadersWriter
-from wayfold._rows import distinct
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks
+from wayfold.core.arrays import distinct
+from wayfold.core.locks import ReadersWriter
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, Tree
@@ -123,7 +123,7 @@ class RoamingPlanner(Planner):
             found: Path = graph.path(a, b, motions=motions) if plain or fast is None else fast.path(a, b)
             return found
 
-        first, last = _check.point3(start, "start"), _check.point3(goal, "goal")
+        first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
         return self._waypoints.between(first, last, motions, search, price=price_of(self._zones))
 
     @property
@@ -138,7 +138,7 @@ class RoamingPlanner(Planner):
         return self._waypoints.graph if self._priced is None else self._priced
 
     def _reachable(self, start: Any, goal: Any) -> bool:
-        first, last = _check.point3(start, "start"), _check.point3(goal, "goal")
+        first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
         return self._waypoints.joined(first, last, self.agent.motions)
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
@@ -184,7 +184,7 @@ class RoamingPlanner(Planner):
             return np.empty((0, 3))
         motions = self.agent.motions
         first, last = (
-            self._waypoints.place(_check.point3(end, name), motions, name)
+            self._waypoints.place(checks.point3(end, name), motions, name)
             for end, name in ((start, "start"), (goal, "goal"))
         )
         a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
@@ -192,7 +192,7 @@ class RoamingPlanner(Planner):
         return self._waypoints.points[nodes].astype(np.float64)
 
     def _field(self, goal: Any) -> Field:
-        return RoamingField(self, self._waypoints.place(_check.point3(goal, "goal"), self.agent.motions, "goal"))
+        return RoamingField(self, self._waypoints.place(checks.point3(goal, "goal"), self.agent.motions, "goal"))
 
     def _random_points(self, count: int, seed: int) -> Points:
         graph, motions = self._waypoints.graph, self.agent.motions

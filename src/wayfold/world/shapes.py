@@ -10,15 +10,15 @@ import numpy as np
 import shapely
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check, _text
-from wayfold._locks import Portable
+from wayfold.core import checks, text
+from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 
 Points = NDArray[np.float64]
 
 
-@_check.checked
+@checks.checked
 @dataclass(frozen=True)
 class Shape(Portable):
     """An upright prism: what lies over a polygon between two heights. Make one as a `Box` or a `Prism`.
@@ -53,7 +53,7 @@ class Shape(Portable):
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
         """Which points (q, 3) lie in it; its rim belongs to it, its top does not."""
-        where = _check.points3(points)
+        where = checks.points3(points)
         level = (where[:, 2] >= self.low) & (where[:, 2] < self.high)
         return np.asarray(level & shapely.intersects_xy(self.polygon, where[:, 0], where[:, 1]))
 
@@ -69,7 +69,7 @@ class Shape(Portable):
         radius, below, above : float, metres, >= 0
             How far the cylinder reaches sideways, and below and above the moving point.
         """
-        a, b = _check.points3(a, "a"), _check.points3(b, "b")
+        a, b = checks.points3(a, "a"), checks.points3(b, "b")
         if len(a) != len(b):
             raise ParameterError(f"a and b must have the same length (got {len(a)} and {len(b)})")
         radius, below, above = _cylinder(radius, below, above)
@@ -97,7 +97,7 @@ class Shape(Portable):
         self, points: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
     ) -> NDArray[np.bool_]:
         """At which places (q, 3) an upright cylinder would touch the shape; as `hit_by` for moves without length."""
-        points = _check.points3(points)
+        points = checks.points3(points)
         radius, below, above = _cylinder(radius, below, above)
         hit: NDArray[np.bool_] = (points[:, 2] > self.low - above) & (points[:, 2] < self.high + below)
         at = np.flatnonzero(hit)
@@ -124,7 +124,7 @@ class Shape(Portable):
 
 def _cylinder(radius: float, below: float, above: float) -> tuple[float, float, float]:
     sizes = (("radius", radius), ("below", below), ("above", above))
-    reach, down, up = (_check.number(size, name, low=0.0, high=_check.LARGEST) for name, size in sizes)
+    reach, down, up = (checks.number(size, name, low=0.0, high=checks.LARGEST) for name, size in sizes)
     return reach, down, up
 
 
@@ -137,7 +137,7 @@ def _area(corners: Points) -> float:
     return float(ax * by - ay * bx)
 
 
-@_check.checked
+@checks.checked
 class Box(Shape):
     """An upright box.
 
@@ -155,10 +155,10 @@ class Box(Shape):
     def __repr__(self) -> str:
         low, high = self.bounds
         extent = float((high - low).max())
-        return f"Box(({_text.place(low, extent)}), ({_text.place(high, extent)}))"
+        return f"Box(({text.place(low, extent)}), ({text.place(high, extent)}))"
 
 
-@_check.checked
+@checks.checked
 class Prism(Shape):
     """What lies over a polygon between two heights.
 
@@ -171,15 +171,15 @@ class Prism(Shape):
     """
 
     def __init__(self, polygon: ArrayLike, low: float, high: float) -> None:
-        corners = _check.floats(polygon, "polygon", "at least three corners (x, y)")
+        corners = checks.floats(polygon, "polygon", "at least three corners (x, y)")
         if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 3:
             raise ParameterError("a prism needs a polygon of at least three corners (x, y)")
-        _check.finite(corners, "polygon")
+        checks.finite(corners, "polygon")
         outline = shapely.Polygon(corners)
         if not outline.is_valid or outline.area == 0:
             raise GeometryError(f"the prism's polygon is not simple: {shapely.is_valid_reason(outline)}")
-        bottom = _check.number(low, "low", low=-_check.LARGEST)
-        top = _check.number(high, "high", low=bottom, high=_check.LARGEST, open_low=True)
+        bottom = checks.number(low, "low", low=-checks.LARGEST)
+        top = checks.number(high, "high", low=bottom, high=checks.LARGEST, open_low=True)
         ring = np.array(shapely.orient_polygons(outline).exterior.coords)[:-1]
         first = int(np.lexsort(ring.T[::-1])[0])
         ring = np.roll(ring, -first, axis=0)
@@ -193,18 +193,18 @@ def as_shape(shape: Shape | ArrayLike) -> Shape:
     """A shape from what a user gave: a shape, or the (2, 3) corners of a box."""
     if isinstance(shape, Shape):
         return shape
-    corners = _check.floats(shape, "a shape", "a Box, a Prism, or the low and high corner of a box")
+    corners = checks.floats(shape, "a shape", "a Box, a Prism, or the low and high corner of a box")
     if corners.shape != (2, 3):
         raise ParameterError("a shape is a Box, a Prism, or the low and high corner of a box: (2, 3) numbers")
     return Box(corners[0], corners[1])
 
 
 def _ends(low: ArrayLike, high: ArrayLike) -> Points:
-    corners = [_check.floats(corner, name, "a corner (x, y, z)") for corner, name in ((low, "low"), (high, "high"))]
+    corners = [checks.floats(corner, name, "a corner (x, y, z)") for corner, name in ((low, "low"), (high, "high"))]
     if any(corner.shape != (3,) for corner in corners):
         raise ParameterError("a box needs two corners (x, y, z)")
     ends = np.array(corners)
-    _check.finite(ends, "the corners of a box")
+    checks.finite(ends, "the corners of a box")
     if (ends[0] >= ends[1]).any():
         raise ParameterError("the low corner of a box must be below the high one along every axis")
     return ends

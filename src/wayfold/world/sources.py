@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check, formats, samples
-from wayfold._locks import Portable
+from wayfold import formats, samples
+from wayfold.core import checks
+from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError
 from wayfold.formats import Map3D, MovingAiMap
 from wayfold.geometry import Mesh
@@ -88,7 +89,7 @@ def of(world: Any) -> Source:
 
 def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     """A source from a file; what it is is told by the end of its name."""
-    _check.file(file)
+    checks.file(file)
     name = os.fspath(file).lower()
     if name.startswith("sample:"):
         return of(samples.make(os.fspath(file)[len("sample:") :], **options))
@@ -97,7 +98,7 @@ def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     if name.endswith(".geojson"):
         return of(Terrain.from_geojson(file, **options))
     if options:
-        raise ParameterError(f"unknown option {_check.shown(next(iter(options)))} for {os.fspath(file)}")
+        raise ParameterError(f"unknown option {checks.shown(next(iter(options)))} for {os.fspath(file)}")
     if name.endswith(".map"):
         return of(formats.load_map(file))
     if name.endswith(".3dmap"):

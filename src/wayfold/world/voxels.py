@@ -8,9 +8,9 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._locks import ReadersWriter
 from wayfold.agent import Agent, Motion
+from wayfold.core import checks
+from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints
@@ -75,7 +75,7 @@ class VoxelPlanner(RoamingPlanner):
         try:
             patch = waypoints._patch(part, closed)
         except OffMapError:
-            raise EditError(f"{_check.shown(shape)} would leave no voxel free; nothing was changed") from None
+            raise EditError(f"{checks.shown(shape)} would leave no voxel free; nothing was changed") from None
         return Change(after, patch, self._changed_prices(before, after))
 
     def _commit(self, prepared: Any) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable, ReadersWriter
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph, Tree, searcher
@@ -405,7 +405,7 @@ class WalkingField(Field):
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
         """(q,) what the path from each point costs, infinite where there is none."""
-        return self._ways(_check.points3(points, "points", self._any_height))[3]
+        return self._ways(checks.points3(points, "points", self._any_height))[3]
 
     def _ways(self, starts: Points) -> tuple[NDArray[np.int32], Points, NDArray[np.int64], NDArray[np.float64]]:
         table, places = self._now.places(starts, "starts")

@@ -12,9 +12,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from wayfold import _check
-from wayfold._locks import Portable, ReadersWriter
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.path import Path
 from wayfold.terrain import Terrain
 from wayfold.world.field import Field
@@ -168,7 +168,7 @@ class TerrainPlanner(Planner):
         return np.column_stack([points, np.zeros(len(points))])
 
     def _field(self, goal: Any) -> Field:
-        where = _check.point3(goal, "goal")
+        where = checks.point3(goal, "goal")
         return TerrainRoutes(self._now, where * (1.0, 1.0, 0.0))
 
     def _random_points(self, count: int, seed: int) -> Points:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold import _check
-from wayfold._locks import Portable, ReadersWriter
-from wayfold._prepared import Prepared
 from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.core.bounded_cache import BoundedCache
+from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.path import Path
@@ -29,7 +29,7 @@ from wayfold.world.sources import File, Source
 _MOST_PLANNERS = 32
 
 
-@_check.checked
+@checks.checked
 class World(Portable):
     """A level and everybody who moves in it.
 
@@ -55,7 +55,7 @@ class World(Portable):
         self.closed = _names(closed)
         self._source = source
         self._cache = cache_of(cache)
-        self._planners = Prepared(most=_MOST_PLANNERS)
+        self._planners = BoundedCache(most=_MOST_PLANNERS)
         self._zones = Zones()
         self._counts: dict[Shape, int] = {}
         self._version = 0
@@ -173,7 +173,7 @@ class World(Portable):
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state)
         planners: Any = self._planners
-        self._planners = Prepared(most=_MOST_PLANNERS)
+        self._planners = BoundedCache(most=_MOST_PLANNERS)
         for key, planner in planners:
             self._planners.get(key, partial(_same, planner))
 
@@ -230,7 +230,7 @@ class World(Portable):
         try:
             found = self._planners.find(key)
         except TypeError:
-            raise ParameterError(f"a setting has no plain value: {_check.shown(settings)}") from None
+            raise ParameterError(f"a setting has no plain value: {checks.shown(settings)}") from None
         if isinstance(found, Planner):
             return found
         with self._building:
@@ -330,7 +330,7 @@ class World(Portable):
         what = as_shape(shape)
         with self._editing:
             if what not in self._counts:
-                raise EditError(f"{_check.shown(what)} is not blocked: give the shape that `block` returned")
+                raise EditError(f"{checks.shown(what)} is not blocked: give the shape that `block` returned")
             counts = {**self._counts, what: self._counts[what] - 1}
             blocks = self._zones.blocks
             if not counts[what]:
@@ -351,7 +351,7 @@ class World(Portable):
             shape. To close it use `block`. What is closed stays closed.
         """
         what = as_shape(shape)
-        price = _check.number(cost, "cost", low=1e-6, high=1e6)
+        price = checks.number(cost, "cost", low=1e-6, high=1e6)
         with self._editing:
             rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
             costs = rest if price == 1.0 else (*rest, (what, price))
@@ -380,7 +380,7 @@ def _names(names: Any) -> tuple[str, ...]:
     """Names of materials; a single one would be taken for its letters."""
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ParameterError(
-            f"closed must be a list of names of materials, such as ['water'], not {_check.shown(names)}"
+            f"closed must be a list of names of materials, such as ['water'], not {checks.shown(names)}"
         )
     return tuple(names)
 
@@ -391,7 +391,7 @@ def _check_plain(value: Any, name: str) -> None:
         for item in value:
             _check_plain(item, name)
     elif not (value is None or isinstance(value, (bool, int, float, str, np.bool_, np.integer, np.floating))):
-        raise ParameterError(f"{name} has no plain value: {_check.shown(value)}")
+        raise ParameterError(f"{name} has no plain value: {checks.shown(value)}")
 
 
 def _prices(costs: Any) -> tuple[tuple[str, float], ...]:
@@ -400,10 +400,10 @@ def _prices(costs: Any) -> tuple[tuple[str, float], ...]:
         return ()
     if not isinstance(costs, Mapping):
         raise ParameterError(
-            f"costs must say what a metre costs by name, such as {{'grass': 2.0}}, not {_check.shown(costs)}"
+            f"costs must say what a metre costs by name, such as {{'grass': 2.0}}, not {checks.shown(costs)}"
         )
     for name, cost in costs.items():
         if not isinstance(name, str):
-            raise ParameterError(f"costs are by name of material, not by {_check.shown(name)}")
-        _check.rate(cost, f"the cost of {_check.shown(name)}")
+            raise ParameterError(f"costs are by name of material, not by {checks.shown(name)}")
+        checks.rate(cost, f"the cost of {checks.shown(name)}")
     return tuple(sorted((name, float(cost)) for name, cost in costs.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
@@ -20,7 +20,7 @@ _LARGE = (2339.0 * 2832.0, 555_000.0)
 """Area in square metres and triangles of the subregion paper's two cities (000, section 7)."""
 
 
-@_check.checked
+@checks.checked
 def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: float = 1.0, river: bool = True) -> Mesh:
     """A city with streets, a river, bridges, buildings, parks, stairs, underpasses and footbridges.
 
@@ -47,11 +47,11 @@ def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: f
     try:
         width, depth = size
     except (TypeError, ValueError):
-        raise ParameterError(f"size must be two lengths in metres, not {_check.shown(size)}") from None
-    width = _check.number(width, "size[0]", low=60, high=6000)
-    depth = _check.number(depth, "size[1]", low=60, high=6000)
-    seed = _check.whole(seed, "seed", low=0)
-    detail = _check.number(detail, "detail", low=0.5, high=4)
+        raise ParameterError(f"size must be two lengths in metres, not {checks.shown(size)}") from None
+    width = checks.number(width, "size[0]", low=60, high=6000)
+    depth = checks.number(depth, "size[1]", low=60, high=6000)
+    seed = checks.whole(seed, "seed", low=0)
+    detail = checks.number(detail, "detail", low=0.5, high=4)
     rng = np.random.default_rng(seed)
     # the river runs along y; half of all cities are turned
     swap = bool(rng.random() < 0.5)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.agent import Motion
+from wayfold.core.arrays import distinct
 from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh

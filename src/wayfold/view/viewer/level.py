@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from wayfold._rows import distinct
+from wayfold.core.arrays import distinct
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.view.viewer.layers import show_map

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold._rows import distinct
 from wayfold.agent import Agent
+from wayfold.core.arrays import distinct
 from wayfold.view.viewer.session import End, Session
 from wayfold.view.viewer.things import (
     BLOCK,

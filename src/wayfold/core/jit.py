@@ -27,10 +27,10 @@ from numba.core.registry import CPUDispatcher
 from numba.cpython.unsafe.tuple import tuple_setitem  # noqa: F401 - kernels without arrays of their own use it
 from numba.extending import overload
 
-from wayfold._interrupts import in_main_thread, off_main_thread
-from wayfold._kernel_cache import KernelCache
+from wayfold.core.interrupts import in_main_thread, off_main_thread
+from wayfold.core.kernel_cache import KernelCache
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(r"^\s*from\s+(wayfold[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 
 # Never fastmath: infinity means blocked. Division by zero gives infinity as in numpy, without a check.

@@ -11,8 +11,8 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from wayfold import _check
-from wayfold._interrupts import stopper
+from wayfold.core import checks
+from wayfold.core.interrupts import stopper
 from wayfold.errors import ParameterError
 
 
@@ -22,13 +22,13 @@ def worker_count(workers: int | None = None) -> int:
         text = os.environ.get("WAYFOLD_THREADS", "")
         if text:
             if not text.isdigit() or int(text) < 1:
-                raise ParameterError(f"WAYFOLD_THREADS must be a whole number of at least 1, not {_check.shown(text)}")
+                raise ParameterError(f"WAYFOLD_THREADS must be a whole number of at least 1, not {checks.shown(text)}")
             return int(text)
         try:
             return max(1, len(os.sched_getaffinity(0)))
         except AttributeError:  # not on every platform
             return max(1, os.cpu_count() or 1)
-    return _check.whole(workers, "workers", low=1)
+    return checks.whole(workers, "workers", low=1)
 
 
 def run_chunks(

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
-from wayfold._archive import File, read_archive, write_archive
-from wayfold._locks import Portable, still
-from wayfold.agent import ALL_MOTIONS, Agent, Motion
+from wayfold.core.archive import File, read_archive, write_archive
+from wayfold.core.checks import checked
+from wayfold.core.locks import Portable, still
 from wayfold.errors import FormatError, ParameterError, WayfoldError
 
 Size = int | str
@@ -175,27 +174,7 @@ class Schema:
         return "\n".join([*rows, *(["", "And:", ""] if lines else []), *(f"- {line}" for line in lines)])
 
 
-AGENT = {
-    "radius": Value(float, "metres", 0.0, _check.LARGEST),
-    "height": Value(float, "metres", 0.0, _check.LARGEST),
-    "climb": Value(float, "metres", 0.0, _check.LARGEST),
-    "slope": Value(float, "degrees", 0.0, 90.0),
-    "motions": Value(int, "Motion bits", 1, int(ALL_MOTIONS)),
-}
-"""What `meta` says of an agent."""
-
-
-def agent_to_meta(agent: Agent) -> dict[str, Any]:
-    """The entries of `AGENT`."""
-    return {**asdict(agent), "motions": int(agent.motions)}
-
-
-def agent_of(meta: Mapping[str, Any]) -> Agent:
-    """The agent that `agent_to_meta` wrote down."""
-    return Agent(**{**meta, "motions": Motion(meta["motions"])})
-
-
-@_check.checked
+@checked
 class Savable(Portable):
     """Objects that can be written to `.wayfold` files.
 

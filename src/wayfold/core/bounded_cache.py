@@ -10,7 +10,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 
-class Prepared:
+class BoundedCache:
     """Values by key; the ones that were used longest ago are dropped when there are too many, or too many bytes.
 
     Whatever is kept by the arguments of queries (costs, radii, kinds of ground) is kept here, so that no number of
@@ -40,7 +40,7 @@ class Prepared:
         """What was made last of several values together; not counted."""
 
     def __reduce__(self) -> tuple[type, tuple[int | None, int | None]]:
-        return Prepared, (self.limit, self.most)  # what is kept here is made again where it is asked for
+        return BoundedCache, (self.limit, self.most)  # what is kept here is made again where it is asked for
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of a key, made (while others may go on) where there is none."""

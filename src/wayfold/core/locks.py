@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
-from wayfold._interrupts import uninterrupted
+from wayfold.core.interrupts import uninterrupted
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _T = TypeVar("_T")

@@ -24,7 +24,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import _check
+from wayfold.core import checks
 from wayfold.errors import FormatError, ParameterError, VersionError
 
 try:
@@ -119,7 +119,7 @@ def _real_path(file: File) -> str:
         raise ParameterError(f"a file is named by a str or a path, not by {type(file).__name__}") from None
     except ValueError:
         raise ParameterError(
-            f"{_check.shown(os.fsdecode(file))} cannot name a file: it holds a null character"
+            f"{checks.shown(os.fsdecode(file))} cannot name a file: it holds a null character"
         ) from None
 
 
@@ -173,7 +173,7 @@ def _sync_folder(folder: str) -> None:
             os.close(number)
 
 
-@_check.checked
+@checks.checked
 def write_archive(
     file: File, kind: str, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None
 ) -> None:
@@ -221,7 +221,7 @@ def write_archive(
             _write_member(archive, handle, f"{name}.npy", header, _bytes(array))
 
 
-@_check.checked
+@checks.checked
 def read_archive(file: File, kind: str | None = None, *, verify: bool = True) -> Archive:
     """Map the arrays of a `.wayfold` archive from disk.
 
@@ -295,7 +295,7 @@ def _prepare(name: str, array: NDArray[Any]) -> tuple[bytes, NDArray[Any]]:
     """The .npy header of an array, and the array in C order and little-endian."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ParameterError(
-            f"{_check.shown(name)} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'"
+            f"{checks.shown(name)} cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'"
         )
     array = np.asarray(array)
     if array.dtype.kind not in _KINDS or array.dtype.itemsize == 0:
