@@ -63,14 +63,14 @@ test-data: $(VENV)/installed
 
 # Without real data what can be made is measured; the report says what is missing.
 bench: $(VENV)/installed
-	$(BIN)/wayfold bench papers $(if $(DATA),--data "$(DATA)") --out report
-	$(BIN)/wayfold bench peers $(if $(DATA),--data "$(DATA)") --out report
+	$(BIN)/python -m benchmarks papers $(if $(DATA),--data "$(DATA)") --out report
+	$(BIN)/python -m benchmarks peers $(if $(DATA),--data "$(DATA)") --out report
 
 # The page of results in the docs is the report of a full run: up to two hours.
 results: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make results DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
-	$(BIN)/wayfold bench papers --full --data "$(DATA)" --out report
-	$(BIN)/wayfold bench peers --rounds 5 --data "$(DATA)" --out report
+	$(BIN)/python -m benchmarks papers --full --data "$(DATA)" --out report
+	$(BIN)/python -m benchmarks peers --rounds 5 --data "$(DATA)" --out report
 	$(MAKE) results-page
 
 # Copies the report that lies in report/ into the docs.
@@ -85,7 +85,7 @@ docs: $(VENV)/installed
 
 # Draws docs/images again; levels only with DATA=DIR.
 pictures: $(VENV)/installed
-	$(BIN)/python docs/pictures.py $(if $(DATA),--data "$(DATA)")
+	PYTHONPATH=. $(BIN)/python docs/pictures.py $(if $(DATA),--data "$(DATA)")
 
 fmt: $(VENV)/installed
 	$(BIN)/ruff check --fix .

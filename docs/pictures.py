@@ -1,7 +1,7 @@
 """Draws the pictures of the pages: ``make pictures``, or ``python docs/pictures.py [NAME ...]`` for some of them.
 
 Pictures of real levels are drawn when ``--data DIR`` or WAYFOLD_DATA names the folder of real data. Plots of
-measurements come from ``wayfold bench papers --out report``; what lies in ``report`` is copied.
+measurements come from ``python -m benchmarks papers --out report``; what lies in ``report`` is copied.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from matplotlib import rcParams
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from benchmarks.decomposition import scattered
 from wayfold import (
     Agent,
     DenseGrid,
@@ -38,7 +39,6 @@ from wayfold import (
     formats,
     samples,
 )
-from wayfold.bench.decomposition import scattered
 from wayfold.cli.app import app
 from wayfold.floorplan import METHODS
 from wayfold.view import decompositions, pictures, sparse
@@ -312,7 +312,7 @@ def main() -> None:
     words = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
     words.add_argument("names", nargs="*", help="file names; all by default")
     words.add_argument("--data", default=os.environ.get("WAYFOLD_DATA") or None, help="folder of real data")
-    words.add_argument("--report", default="report", help="folder that `wayfold bench papers --out` wrote")
+    words.add_argument("--report", default="report", help="folder that `python -m benchmarks papers --out` wrote")
     given = words.parse_args()
     os.environ.setdefault("SOURCE_DATE_EPOCH", "0")  # the same drawing, the same bytes
     rcParams["svg.hashsalt"] = "wayfold"

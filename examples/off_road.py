@@ -8,12 +8,13 @@ import sys
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from wayfold import Terrain
-from wayfold.bench.real_terrain import LAND_COVER, real_mesh
+from wayfold import Mesh, Terrain
 from wayfold.view import pictures
 from wayfold.view import terrain as views
 
 TEXTURES = {"road": 1.0, "path": 1.0, "cliff": 12.0, "rock": 6.0, "forest": 4.0, "sand": 2.5, "dirt": 1.5, "": 2.0}
+LAND_COVER = {"Asphalt": 1.0, "Freeway": 1.0, "Road": 1.2, "Airport": 1.5, "Grassland": 3.0, "Sand": 4.0, "Scrub": 6.0}
+LAND_COVER |= {"MixedForest": 8.0, "Stream": 15.0, "Canal": 20.0, "Lake": np.inf, "Ocean": np.inf}
 
 
 def made_up(size: int) -> Terrain:
@@ -29,7 +30,9 @@ def made_up(size: int) -> Terrain:
 def from_file(file: str) -> Terrain:  # the first word that a texture's name contains decides its weight
     with np.load(file) as world:
         if "tex" not in world:
-            return Terrain.from_mesh(real_mesh(file), LAND_COVER)
+            names = [str(name) for name in world["names"]]
+            mesh = Mesh(world["vertices"].astype(float), world["triangles"], world["material"], names)
+            return Terrain.from_mesh(mesh, {name: LAND_COVER.get(name, 2.5) for name in names})
         weights = [next(w for word, w in TEXTURES.items() if word in str(name)) for name in world["names"]]
         kinds, cover = np.unique(np.array(weights)[world["tex"]], return_inverse=True)  # textures of one weight are one
         options = {"cell": 4.0, "steepest": 50.0, "water": float(world["water"]), "slope_classes": 3}

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.optimize
 import shapely
 
-from wayfold.bench._weighted_reference import cheapest, weight_at
+from benchmarks._weighted_reference import cheapest, weight_at
 
 __all__ = ["cheapest", "disc_cost", "polyline_cost", "sequence_optimum", "weight_at"]
 

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from benchmarks import decomposition as bench
+from benchmarks.real_data import RealData
 from tests.cli.test_cli import wayfold
 from wayfold import load
-from wayfold.bench import decomposition as bench
-from wayfold.bench.real_data import RealData
 from wayfold.floorplan import METHODS, FloorPlan
 
 MAP = "type octile\nheight 3\nwidth 5\nmap\n.....\n.TTT.\n.....\n"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
+from benchmarks import peers
 from wayfold import Status
-from wayfold.bench import peers
 
 pytestmark = pytest.mark.data
 

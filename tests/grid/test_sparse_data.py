@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from benchmarks import _levels
 from wayfold import Agent, NavMesh, SparseGrid
-from wayfold.bench import _levels
 from wayfold.formats import load_mesh, load_scen
 
 pytestmark = pytest.mark.data

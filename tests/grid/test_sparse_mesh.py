@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import _levels
 from wayfold import Agent, SparseGrid, Status
-from wayfold.bench import _levels
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks import peers
 from wayfold import Agent, DenseGrid, Hierarchy, NavMesh
-from wayfold.bench import peers
 from wayfold.formats import load_bsp, load_mesh, load_scen
 
 pytestmark = pytest.mark.data

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks import exact_hierarchy
+from benchmarks import hierarchy as bench
+from benchmarks.harness import WrongAnswerError
+from benchmarks.peers import Task
 from wayfold import Hierarchy
-from wayfold.bench import exact_hierarchy
-from wayfold.bench import hierarchy as bench
-from wayfold.bench.harness import WrongAnswerError
-from wayfold.bench.peers import Task
 from wayfold.cli.app import app
 from wayfold.errors import ParameterError
 from wayfold.grid import DenseGrid

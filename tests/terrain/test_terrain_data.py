@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+from benchmarks.real_terrain import LAND_COVER, TILE, mesh_areas, random_ends, real_mesh
 from wayfold import Status, Terrain
-from wayfold.bench.real_terrain import LAND_COVER, TILE, mesh_areas, random_ends, real_mesh
 
 pytestmark = pytest.mark.data
 

@@ -1,4 +1,4 @@
-"""The command line: ``wayfold demo | build | info | path | view | bench | warmup``.
+"""The command line: ``wayfold demo | build | info | path | view | warmup``.
 
 What a user gave wrongly is answered with one sentence on stderr and exit status 2, never with a traceback. Ctrl-C ends
 a command with status 130 and leaves every file as it was; a reader that went away (``| head``) ends it with status 1.
@@ -21,6 +21,12 @@ def main() -> None:
     """Run the command line; the console script `wayfold`."""
     # Imported here so that `import wayfold.cli` stays cheap for whoever only wants to look.
     from wayfold.cli.app import app
+
+    run_app(app, "wayfold")
+
+
+def run_app(app: Any, name: str) -> None:
+    """Run a Typer app under a name; what goes wrong becomes one sentence and an exit status."""
     from wayfold.errors import WayfoldError
 
     _open_streams()
@@ -29,22 +35,22 @@ def main() -> None:
         before = signal.signal(signal.SIGINT, _interrupt)
     try:
         try:
-            app(prog_name="wayfold")
+            app(prog_name=name)
         finally:
             if before is not None:
                 signal.signal(signal.SIGINT, before)
             sys.stdout.flush()
     except WayfoldError as error:
-        _end(f"wayfold: {error}", 2)
+        _end(f"{name}: {error}", 2)
     except BrokenPipeError:
         _drop_output()
         sys.exit(1)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _drop_output()
-        _end(f"wayfold: {where}{error.strerror or error}", 2)
+        _end(f"{name}: {where}{error.strerror or error}", 2)
     except _Interrupted:
-        _end("wayfold: interrupted; every file is as it was", 130)
+        _end(f"{name}: interrupted; every file is as it was", 130)
 
 
 def _interrupt(*_: Any) -> None:

@@ -19,8 +19,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-bench_app = typer.Typer(help="Measure Wayfold; every benchmark checks the answers that it times.", no_args_is_help=True)
-app.add_typer(bench_app, name="bench")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
@@ -28,12 +26,6 @@ Up = Annotated[
     str | None,
     typer.Option(metavar="[y|z]", help="Which axis of a mesh points up: z unless told otherwise, y for glTF."),
 ]
-Data = Annotated[
-    Path | None,
-    typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes; without it, what can be made is used."),
-]
-
-
 _AXES: dict[str, Literal["y", "z"]] = {"y": "y", "z": "z"}
 _POINT = re.compile(r"-[\d.][\d.e+-]*(,[\d.e+-]+)+", re.IGNORECASE)
 
@@ -249,72 +241,6 @@ def view(
     from wayfold.cli.view import run
 
     run(file, sample, {"seed": seed, "size": size, "up": axis(up)}, host, port, open_, triangles)
-
-
-@bench_app.command(epilog="Example:  [cyan]wayfold bench peers --data DIR --rounds 5 --out report/[/]")
-def peers(
-    data: Data = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
-    peer: Annotated[list[str] | None, typer.Option(help="Only this peer (may be repeated).")] = None,
-    dao: Annotated[str, typer.Option(help="The Dragon Age map that graphs are searched on.")] = "orz900d",
-    out: Annotated[Path | None, typer.Option(help="Add it to the report of this folder, or write this .json.")] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Wayfold against what a user would pick instead: graph, grid, voxel and polygon libraries, and Recast."""
-    from wayfold.cli.bench import run_peers
-
-    run_peers(data, rounds, tuple(peer or ()), dao, out, json, quiet)
-
-
-@bench_app.command(
-    epilog="Examples:  [cyan]wayfold bench papers --data DIR[/]   |   "
-    "[cyan]wayfold bench papers --paper hierarchy --data DIR --full --out report/[/]"
-)
-def papers(
-    data: Data = None,
-    paper: Annotated[
-        str | None, typer.Option(help="Only sparse-grid, decomposition, hierarchy, weighted or subregion.")
-    ] = None,
-    full: Annotated[bool, typer.Option("--full/--quick", help="All of it (up to two hours), or a tenth.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the page, its plots and the JSON.")] = Path("report"),
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """The tables and figures of all five papers, or of one, beside ours, with a verdict for each row."""
-    from wayfold.cli.papers import run
-
-    run(data, paper, full, out, json, quiet)
-
-
-@bench_app.command(epilog="Example:  [cyan]wayfold bench world --agents 10000 --width 2339 --depth 2832[/]")
-def world(
-    agents: Annotated[int, typer.Option(min=1, help="How many go at once.")] = 10_000,
-    agent: Annotated[str, typer.Option(help="person, cart, spider or bird.")] = "person",
-    width: Annotated[float, typer.Option(min=60, max=6000, help="Of the generated city, metres.")] = 2339.0,
-    depth: Annotated[float, typer.Option(min=60, max=6000, help="The same.")] = 2832.0,
-    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
-    edits: Annotated[int, typer.Option(min=1, help="Boxes that are blocked and unblocked.")] = 20,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """A crowd in one city: single queries, batches, fields and edits beside each other."""
-    from wayfold.cli.bench import run_world
-
-    run_world((width, depth), agent, agents, rounds, edits, json, quiet)
-
-
-@bench_app.command(epilog="Example:  [cyan]wayfold bench navmesh --data DIR --rounds 3 --json[/]")
-def navmesh(
-    data: Annotated[Path, typer.Option(envvar="WAYFOLD_DATA", help="Folder of real maps and meshes.")],
-    rounds: Annotated[int, typer.Option(min=1, help="Timed runs of each contender.")] = 3,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Navigation meshes beside the figures of Recast and Detour: three sample meshes, aurora and the city."""
-    from wayfold.cli.bench import run_navmesh
-
-    run_navmesh(data, rounds, json, quiet)
 
 
 @app.command()

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from wayfold import formats, load, samples
 from wayfold.agent import Agent, parse_motions
-from wayfold.cli._output import check_other_file, check_writable, parse_weights, print_json, print_picture, progress
 from wayfold.cli.info import describe, print_description
+from wayfold.cli.output import check_other_file, check_writable, parse_weights, print_json, print_picture, progress
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Building, Decomposition, FloorPlan
 from wayfold.geometry import Mesh

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.agent import CHARACTERS
-from wayfold.cli._output import print_json, print_table, progress, say
+from wayfold.cli.output import print_json, print_table, progress, say
 from wayfold.core.jit import KERNELS
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh, TriangleIndex

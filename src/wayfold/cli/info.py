@@ -10,7 +10,7 @@ import numpy as np
 
 from wayfold import formats, load
 from wayfold.cli import waypoints
-from wayfold.cli._output import check_writable, print_facts, print_json, print_picture, print_table
+from wayfold.cli.output import check_writable, print_facts, print_json, print_picture, print_table
 from wayfold.core.text import show
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import typer
 
 from wayfold.agent import CHARACTERS, Agent
-from wayfold.cli._output import print_facts, print_json, print_no_way, print_picture, progress
+from wayfold.cli.output import print_facts, print_json, print_no_way, print_picture, progress
 from wayfold.core.text import place
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.path import Path

@@ -11,7 +11,7 @@ import typer
 from wayfold import load
 from wayfold.agent import parse_motions
 from wayfold.cli import journey, waypoints
-from wayfold.cli._output import (
+from wayfold.cli.output import (
     check_writable,
     parse_point,
     parse_weights,

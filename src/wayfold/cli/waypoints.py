@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from wayfold.agent import Motion, parse_motions
-from wayfold.cli._output import parse_point, print_facts, print_json, print_no_way, print_picture
+from wayfold.cli.output import parse_point, print_facts, print_json, print_no_way, print_picture
 from wayfold.subregions import SubregionGraph
 from wayfold.view import pictures
 from wayfold.view import waypoints as view
