@@ -22,7 +22,7 @@ from benchmarks.harness import WrongAnswerError
 from wayfold.core.arrays import distinct
 from wayfold.formats import load_scen
 from wayfold.graph import Graph
-from wayfold.graph.convert import edge_costs
+from wayfold.graph.graph import edge_costs
 from wayfold.grid import DenseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.hierarchy.query import PHASES

@@ -16,7 +16,7 @@ from benchmarks.harness import WrongAnswerError
 from benchmarks.real_data import RealData
 from benchmarks.tables.sparse_grid import EDITS, WAYS
 from wayfold.formats import Scenarios, load_map, load_scen
-from wayfold.grid import DenseGrid, SparseGrid, _kernels, _sparse_kernels, _warm
+from wayfold.grid import DenseGrid, SparseGrid, _dense_kernels, _search_kernels, _warm
 
 SECTORS = (8, 12, 16)
 _STRIP = 99
@@ -107,11 +107,11 @@ def successors(files: list[Path], size: int, progress: Step, rounds: int = 5) ->
         cells += len(nodes)
         for turn in range(rounds + 1):
             begin = time.perf_counter()
-            _, expected = _kernels.sum_successors(dense._space, nodes, out)
+            _, expected = _dense_kernels.sum_successors(dense._space, nodes, out)
             seconds[turn, 0] += time.perf_counter() - begin
             for at, (store, ids) in enumerate(states):
                 begin = time.perf_counter()
-                _, count = _sparse_kernels.sum_successors(store, ids, out, spots)
+                _, count = _search_kernels.sum_successors(store, ids, out, spots)
                 seconds[turn, at + 1] += time.perf_counter() - begin
                 if count != expected:
                     raise WrongAnswerError(f"{WAYS[at]} found {count} successors on {file.stem}, not {expected}")

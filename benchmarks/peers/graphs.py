@@ -21,7 +21,7 @@ from wayfold.agent import Agent
 from wayfold.errors import FormatError
 from wayfold.formats import load_scen
 from wayfold.graph import Graph
-from wayfold.graph.convert import edge_costs, edge_list
+from wayfold.graph.graph import edge_costs, edge_list
 from wayfold.grid import DenseGrid
 from wayfold.navmesh import NavMesh
 

@@ -9,7 +9,7 @@ from benchmarks import harness, peers
 from benchmarks.harness import Contender, WrongAnswerError, compare, same_costs
 from wayfold import Graph
 from wayfold.core.text import to_json
-from wayfold.graph.convert import edge_list
+from wayfold.graph.graph import edge_list
 
 
 def test_every_contender_runs_once_a_round_after_one_warm_up_in_turn():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import naive_geometry as naive
 from tests.geometry.strategies import lattice_points3, meshes, points3, rays
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import Mesh, TriangleIndex, _bvh_build_kernels, _bvh_kernels, _kernels
+from wayfold.geometry import Mesh, TriangleIndex, _bvh_kernels, _kernels
 from wayfold.geometry.bvh import new_stack
 
 pytestmark = pytest.mark.kernels
@@ -205,7 +205,7 @@ def test_every_triangle_is_in_one_leaf_inside_the_boxes_above_it(count, seed, ki
         first, size = tree.links[node].tolist()
         if size == 0:
             waiting += [(first, depth + 1, above), (first + 1, depth + 1, above)]
-        assert size <= _bvh_build_kernels.LEAF_SIZE
+        assert size <= _bvh_kernels.LEAF_SIZE
         for place in range(first, first + size):
             corners = mesh.corners[tree.triangles[place]]
             assert tree.corners[place].tolist() == corners.ravel().tolist()
@@ -223,12 +223,12 @@ def test_however_lopsided_the_triangles_the_tree_is_shallower_than_the_stack():
     boxes = np.hstack([points, points]).astype(np.float32)
     links = np.empty((2 * count - 1, 2), np.int32)
     bounds = np.empty((2 * count - 1, 6), np.float32)
-    nodes = _bvh_build_kernels.build_boxes(boxes, np.arange(count, dtype=np.int32), bounds, links)
+    nodes = _bvh_kernels.build_boxes(boxes, np.arange(count, dtype=np.int32), bounds, links)
     depth = np.zeros(nodes, int)
     for node, (first, size) in enumerate(links[:nodes].tolist()):  # children come after their parents
         if size == 0:
             depth[first : first + 2] = depth[node] + 1
-    assert _bvh_build_kernels.BALANCE_DEPTH < depth.max() < _bvh_kernels.STACK_SIZE
+    assert _bvh_kernels.BALANCE_DEPTH < depth.max() < _bvh_kernels.STACK_SIZE
 
 
 def test_directions_of_any_length_and_one_for_all_are_the_same_rays():

@@ -14,7 +14,7 @@ from tests.draws import seeds
 from tests.naive_grid import NaiveGrid
 from wayfold import SparseGrid
 from wayfold.errors import EditError
-from wayfold.grid import _pools
+from wayfold.grid import _store
 from wayfold.grid import _store_kernels as layout
 
 pytestmark = pytest.mark.kernels
@@ -98,7 +98,7 @@ def random_edits(seed, options, floors, side, rounds, kinds=1, crowded=False):
     for _ in range(rounds):
         here = set(naive.cells)
         if crowded and not grid._store.shelves.size:
-            grid._editor.store = _pools.indexed(grid._store)
+            grid._editor.store = _store.indexed(grid._store)
         task = rng.random()
         if task < 0.5:
             new = [c for c in blob() if c not in here]

@@ -12,10 +12,9 @@ import pytest
 import wayfold
 from wayfold import Graph, Hierarchy, Motion, Status
 from wayfold.errors import FormatError, OffMapError, ParameterError
-from wayfold.hierarchy import choice
-from wayfold.hierarchy._eliminate_kernels import MOST_MEMBERS
-from wayfold.hierarchy.query import PHASES
-from wayfold.hierarchy.scratch import MOST_LINKS
+from wayfold.hierarchy._customise_kernels import MOST_MEMBERS
+from wayfold.hierarchy.hierarchy import merge_factor, part_sizes
+from wayfold.hierarchy.query import MOST_LINKS, PHASES
 
 pytestmark = pytest.mark.kernels
 
@@ -141,14 +140,14 @@ def _slots(graph, edges):
 
 
 def test_merge_and_sizes_are_chosen_from_the_number_of_nodes():
-    assert choice.merge_factor(7, 10, 4) == 7
-    factors = [choice.merge_factor("auto", nodes, 4) for nodes in (10, 10_000, 160_000, 10**7)]
+    assert merge_factor(7, 10, 4) == 7
+    factors = [merge_factor("auto", nodes, 4) for nodes in (10, 10_000, 160_000, 10**7)]
     assert factors == sorted(factors)
     assert factors[0] == 4
     assert factors[-1] == 14
-    assert choice.part_sizes(8, 161_090, 4) == [32, 256, 2048, 16384]
-    assert choice.part_sizes(100, 161_090, 4) == [100, 10_000]
-    assert choice.part_sizes(8, 63, 4) == []
+    assert part_sizes(8, 161_090, 4) == [32, 256, 2048, 16384]
+    assert part_sizes(100, 161_090, 4) == [100, 10_000]
+    assert part_sizes(8, 63, 4) == []
 
 
 def test_every_part_is_connected_and_lies_in_one_part_of_the_next_level(graph):

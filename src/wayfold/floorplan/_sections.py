@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayfold.agent import Agent
 from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
-from wayfold.geometry.near import same_points
+from wayfold.geometry.frame import same_points
 
 Floats = NDArray[np.float64]
 CUTS = (0.02, 0.5, 0.98)

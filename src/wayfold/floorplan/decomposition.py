@@ -21,7 +21,7 @@ from wayfold.floorplan import _build, _files, _gateways, _locate_kernels, _mesh,
 from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
-from wayfold.graph.workspace import Workspaces
+from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path
 
 if TYPE_CHECKING:

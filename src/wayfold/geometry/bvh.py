@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.core import checks
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import _bvh_build_kernels, _bvh_kernels
+from wayfold.geometry import _bvh_kernels
 from wayfold.geometry.mesh import Mesh
 
 Floats = NDArray[np.float64]
@@ -71,7 +71,7 @@ class TriangleIndex:
         order = np.arange(count, dtype=np.int32)
         bounds = np.empty((2 * count - 1, 6), np.float32)
         links = np.empty((2 * count - 1, 2), np.int32)
-        nodes = _bvh_build_kernels.build_boxes(boxes, order, bounds, links)
+        nodes = _bvh_kernels.build_boxes(boxes, order, bounds, links)
         self.tree = _bvh_kernels.Boxes(
             bounds[:nodes].copy(), links[:nodes].copy(), corners.reshape(count, 9)[order], order
         )

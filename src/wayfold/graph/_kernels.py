@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The one heap and the one search of the package, over anything that can list its successors.
 
 A *search space* is a NamedTuple of arrays for which the four generic functions below are implemented. `search` is A*,
@@ -465,3 +466,20 @@ def straight(points, a, b):
     y = points[a, 1] - points[b, 1]
     z = points[a, 2] - points[b, 2]
     return np.sqrt(x * x + y * y + z * z)
+
+
+@kernel
+def trail_lengths(parents, nodes, lengths):
+    """Number of nodes on the way from each node to the root; 0 for nodes below 0."""
+    for at in range(nodes.size):
+        lengths[at] = trail_length(parents, nodes[at])
+
+
+@kernel
+def trails(parents, nodes, offsets, out):
+    """Write the way from each node to the root into its part of `out`, which begins at its offset."""
+    for at in range(nodes.size):
+        node = nodes[at]
+        for place in range(offsets[at], offsets[at + 1]):
+            out[place] = node
+            node = parents[node]

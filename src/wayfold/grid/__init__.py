@@ -1,7 +1,6 @@
 """Grid maps."""
 
 from wayfold.grid.dense import DenseGrid
-from wayfold.grid.sparse import SparseGrid
-from wayfold.grid.tables import Memory, RegionTable
+from wayfold.grid.sparse import Memory, RegionTable, SparseGrid
 
 __all__ = ["DenseGrid", "Memory", "RegionTable", "SparseGrid"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfold.grid import _kernels, _sparse_kernels
+from wayfold.grid import _dense_kernels, _search_kernels
 from wayfold.grid.dense import DenseGrid
 from wayfold.grid.sparse import SparseGrid
 
@@ -15,7 +15,7 @@ def warm() -> None:
     dense.path((0, 0), (2, 2)).smooth()
     dense.paths([(0, 0)], [(2, 2)], workers=1)
     dense.successors((0, 0))
-    _kernels.sum_successors(dense._space, np.zeros(1, np.int32), np.empty(8, np.int32))
+    _dense_kernels.sum_successors(dense._space, np.zeros(1, np.int32), np.empty(8, np.int32))
     sparse = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (2, 0, 0), (2, 1, 0)])
     sparse._editor.check(np.array([(0, 1, 0)]), True)
     sparse.add([(0, 1, 0)])
@@ -31,4 +31,4 @@ def warm() -> None:
     sparse.path((0, 0), (2, 1), abstract=False)
     sparse._planner.costs_to(int(sparse._nodes(np.zeros((1, 3), np.int64))[0]))
     SparseGrid.from_cells([(0, 0, 2 * floor) for floor in range(70)])  # a crowded sector
-    _sparse_kernels.sum_successors(sparse._store, np.zeros(1, np.int32), np.empty(8, np.int32), np.empty(8, np.int64))
+    _search_kernels.sum_successors(sparse._store, np.zeros(1, np.int32), np.empty(8, np.int32), np.empty(8, np.int64))

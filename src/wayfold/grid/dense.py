@@ -18,8 +18,8 @@ from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import load_map
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as graph_kernels
-from wayfold.graph.workspace import Workspaces
-from wayfold.grid import _kernels
+from wayfold.graph.searcher import Workspaces
+from wayfold.grid import _dense_kernels
 from wayfold.path import Path, Paths, Status
 
 
@@ -49,7 +49,7 @@ class DenseGrid(Savable):
         if array.dtype.kind != "b" and (array.min() < 0 or array.max() > 255):
             raise ParameterError(f"kinds must be from 0 to 255, not {array.min()} to {array.max()}")
         self.kinds: NDArray[np.uint8] = checks.clean(array.astype(np.uint8, copy=False))
-        self._space = _kernels.DenseSpace(self.kinds)
+        self._space = _dense_kernels.DenseSpace(self.kinds)
         self._workspaces = Workspaces(self.kinds.size)
         self._components: NDArray[np.int32] | None = None
 
@@ -107,7 +107,7 @@ class DenseGrid(Savable):
         """Cells that one step leads to, a (k, 3) array, clockwise from the east."""
         node = self._node(cell, "cell")
         nodes = np.empty(8, np.int32)
-        _kernels.successors(self._space, node, nodes)
+        _dense_kernels.successors(self._space, node, nodes)
         return self._cells(nodes[nodes >= 0]).astype(np.int64)
 
     def path(
@@ -248,7 +248,7 @@ class DenseGrid(Savable):
     def _pull(self, path: Path) -> Path:
         cells = np.ascontiguousarray(self._cells(path.nodes)[:, :2])
         corners = np.empty(len(cells), np.int32)
-        kept = corners[: _kernels.pull_straight(self._space, path.nodes, cells, corners)]
+        kept = corners[: _dense_kernels.pull_straight(self._space, path.nodes, cells, corners)]
         pulled = Path(path.status, self._cells, nodes=path.nodes[kept], expanded=path.expanded, timings=path.timings)
         pulled.cost = pulled.length
         return pulled

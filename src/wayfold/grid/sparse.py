@@ -1,35 +1,231 @@
-"""`SparseGrid`: cells only where something can walk, on any number of floors, with an abstract graph that stays right.
+"""Sparse grids in `.wayfold` files: their cells, area effects and links; regions and abstract edges are made again.
 
-Paper 001, "A Sparse Grid Representation for Dynamic Three-Dimensional Worlds" (2011). The world is divided into square
-sectors; in each sector the cells that are connected within it form regions; the edges between regions form the abstract
-graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
+Whether regions and abstract edges belong to the cells is harder to check than to work out.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
+from wayfold.core.arrays import distinct
 from wayfold.core.interrupts import interruptible
-from wayfold.core.locks import ReadersWriter, reads
-from wayfold.core.schema import Parts, Savable
+from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import ParameterError
 from wayfold.formats import load_map
 from wayfold.geometry import Mesh
-from wayfold.grid import _edit_kernels, _files, _pools, _sparse_kernels
+from wayfold.grid import _edit_kernels, _search_kernels, _store
 from wayfold.grid import _store_kernels as layout
-from wayfold.grid._editor import Editor, check_cells, check_kinds
-from wayfold.grid._files import WAYS
-from wayfold.grid._planner import Planner
-from wayfold.grid.editing import Editing
-from wayfold.grid.tables import Memory, RegionTable
+from wayfold.grid._edit_kernels import FARTHEST
+from wayfold.grid._store import Editor, check_cells, check_kinds, octile
+from wayfold.grid.query import Planner
 from wayfold.path import Path, Paths
+
+if TYPE_CHECKING:
+    pass
+
+_SparseGrid = TypeVar("_SparseGrid", bound="SparseGrid")
+
+WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
+_ROUNDING = 1e-9  # of a link's cost
+
+
+def cells_ascend(parts: Parts) -> None:
+    """Cells stand in ascending order of row, column and level, each once."""
+    columns, levels = parts.arrays["columns"], parts.arrays["levels"]
+    x, y = columns[:, 0], columns[:, 1]
+    above = (y[1:] == y[:-1]) & (x[1:] == x[:-1]) & (levels[1:] > levels[:-1])
+    beside = (y[1:] == y[:-1]) & (x[1:] > x[:-1])
+    if not ((y[1:] > y[:-1]) | beside | above).all():
+        raise ValueError("a cell is there twice, or the cells are not in order")
+
+
+def links_cost_enough(parts: Parts) -> None:
+    """A link costs at least the octile distance that it leads over; between two cells there is one each way at most."""
+    ends, costs = parts.arrays["links"], parts.arrays["link_costs"]
+    if not (costs >= octile(ends) * (1.0 - _ROUNDING)).all():
+        raise ValueError("a link costs less than the distance that it leads over")
+    if len(distinct(ends.reshape(-1, 6)).rows) != len(ends):
+        raise ValueError("a link is there twice")
+
+
+SCHEMA = Schema(
+    "sparse-grid",
+    {
+        "columns": Array("int32", ("cells", 2), "column and row of each cell", 1 - FARTHEST, FARTHEST - 1),
+        "levels": Array("int16", ("cells",), "level of each cell"),
+        "kinds": Array("uint8", ("cells",), "kind of each cell, 0 where missing", high=254, optional=True),
+        "effects": Array("uint8", ("cells",), "area effects on each cell, 0 where missing", high=7, optional=True),
+        "links": Array("int64", ("links", 2, 3), "the cells that one-way links lead from and to", -(2**31), 2**31),
+        "link_costs": Array("float64", ("links",), "costs of the links", 0.0, checks.LARGEST_COST),
+        "origin": Array("float64", (3,), "metres of cell (0, 0, 0)", -checks.LARGEST, checks.LARGEST),
+        "scale": Array("float64", (3,), "metres of a cell and of a level", 1e-12, checks.LARGEST),
+    },
+    {
+        "sector_size": Value(int, "cells along a sector", 2, 16),
+        "successors": Value(str, "how successors are generated", among=WAYS),
+        "max_step": Value(int, "highest step, levels", 0, 32767),
+        "trim": Value(bool, "whether only the boxes of regions are kept"),
+        "merge": Value(bool, "whether regions unite"),
+        "drop": Value(int, "deepest drop, levels", 0, 65535),
+        "effect_cost": Value(float, "cost of an area effect", 0.0, checks.LARGEST_COST),
+    },
+    checks=(cells_ascend, links_cost_enough),
+)
+
+
+def to_parts(grid: SparseGrid) -> Parts:
+    """The cells of a grid and what is on them."""
+    store, links = grid._store, grid._planner.links
+    nodes = grid._planner.all_nodes()
+    cells = grid._planner.cells_of(nodes)
+    order = np.lexsort((cells[:, 2], cells[:, 0], cells[:, 1]))
+    nodes, cells = nodes[order], cells[order]
+    arrays: dict[str, Any] = {
+        "columns": cells[:, :2].astype(np.int32),
+        "levels": cells[:, 2].astype(np.int16),
+        "links": links.ends,
+        "link_costs": links.costs,
+        "origin": np.array(grid.origin, np.float64),
+        "scale": np.array(grid.scale, np.float64),
+    }
+    kinds, effects = store.kind[store.owners[nodes >> 4]], (store.cells[nodes] >> 13).astype(np.uint8)
+    arrays |= {name: values for name, values in (("kinds", kinds), ("effects", effects)) if values.any()}
+    meta = {
+        "sector_size": grid.sector_size,
+        "successors": grid.successor_way,
+        "max_step": grid.max_step,
+        "trim": grid.trim,
+        "merge": grid.merge,
+        "drop": grid.drop,
+        "effect_cost": grid.effect_cost,
+    }
+    return Parts(arrays, meta)
+
+
+def from_parts(kind: type[_SparseGrid], parts: Parts) -> _SparseGrid:
+    """The grid, with regions and abstract edges made anew."""
+    arrays = parts.arrays
+    cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
+    grid = kind(**parts.meta)
+    grid.origin, grid.scale = arrays["origin"], arrays["scale"]
+    grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
+    if "effects" in arrays:
+        grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
+    grid._planner.links.restore(arrays["links"], arrays["link_costs"])
+    return grid
+
+
+@checks.checked
+class Editing:
+    """The part of `SparseGrid` that changes it."""
+
+    _editor: Editor
+    _planner: Planner
+    _lock: ReadersWriter
+
+    @writes
+    def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
+        """Add cells; edges, regions and abstract edges follow.
+
+        Parameters
+        ----------
+        cells : (n, 3) or (n, 2) array_like of int
+        kind : int, 0 to 254
+            Only cells of the same kind are linked.
+
+        Raises
+        ------
+        EditError
+            When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
+        """
+        kinds = np.array([checks.whole(kind, "kind", low=0, high=254)], np.uint8)
+        self._editor.edit(check_cells(cells), True, kinds)
+
+    @writes
+    def remove(self, cells: ArrayLike) -> None:
+        """Remove cells; edges, regions and abstract edges follow.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or is listed twice. Nothing is changed.
+        """
+        self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
+
+    @writes
+    def add_effect(self, cells: ArrayLike) -> None:
+        """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or would have more than 7 effects. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), 1)
+
+    @writes
+    def remove_effect(self, cells: ArrayLike) -> None:
+        """Take one area effect off cells.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or has no effect. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), -1)
+
+    @writes
+    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
+        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
+
+        Parameters
+        ----------
+        a, b : (x, y) or (x, y, z)
+            Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
+        cost : float, optional
+            At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
+        both_ways : bool
+            Whether it also leads from `b` to `a`.
+        """
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
+        self._planner.nodes_of(ends, "link")
+        first, second = ends.astype(np.int64)
+        least = float(octile(ends[None])[0])
+        levels = float(abs(first[2] - second[2]))
+        price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
+        self._planner.links.add(first, second, price, bool(both_ways))
+
+    @writes
+    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
+        """Remove the link between two cells, whichever way it leads."""
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
+        self._planner.links.remove(ends[0], ends[1])
+
+    @writes
+    def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
+        """Make room in the pools, so that edits allocate nothing until it is used up.
+
+        Parameters
+        ----------
+        cells : int, >= 0
+            Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
+        regions, edges : int, >= 0
+            Room for so many more regions and abstract edges.
+        """
+        self._editor.reserve(cells, regions, edges)
+
+    @writes
+    def compact(self) -> None:
+        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""
+        self._editor.compact()
 
 
 @checks.checked
@@ -87,7 +283,7 @@ class SparseGrid(Editing, Savable):
         self.trim = bool(trim)
         self.effect_cost = checks.number(effect_cost, "effect_cost", low=0.0)
         way = WAYS.index(successors)
-        store = _pools.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
+        store = _store.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
         self._lock = ReadersWriter()
         self._editor = Editor(store, self.merge)
         self._planner = Planner(self)
@@ -153,9 +349,9 @@ class SparseGrid(Editing, Savable):
         **options
             As for `SparseGrid`.
         """
-        from wayfold.grid import _sources
+        from wayfold.grid import sources
 
-        return cls.from_cells(_sources.heightmap_cells(z, passable, level), sector_size, **options)
+        return cls.from_cells(sources.heightmap_cells(z, passable, level), sector_size, **options)
 
     @classmethod
     @interruptible
@@ -198,16 +394,16 @@ class SparseGrid(Editing, Savable):
         SparseGrid
             Its `origin` and `scale` lead from cells to metres: see `to_world` and `to_cells`.
         """
-        from wayfold.grid import _sources
+        from wayfold.grid import sources
 
         if "max_step" in options:
             raise ParameterError("from_mesh takes max_step from the agent's climb: leave it out")
-        cells, step, origin, scale = _sources.mesh_cells(mesh, agent or Agent(), cell, level, progress)
+        cells, step, origin, scale = sources.mesh_cells(mesh, agent or Agent(), cell, level, progress)
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
         if seeds is not None:
-            near = grid.to_cells(seeds, reach=_sources.SEED_REACH + (agent or Agent()).radius / cell)
-            grid = cls.from_cells(_sources.connected_cells(grid, near), sector_size, max_step=step, **options)
+            near = grid.to_cells(seeds, reach=sources.SEED_REACH + (agent or Agent()).radius / cell)
+            grid = cls.from_cells(sources.connected_cells(grid, near), sector_size, max_step=step, **options)
             grid.origin, grid.scale = origin, scale
         return grid
 
@@ -231,10 +427,10 @@ class SparseGrid(Editing, Savable):
         OffMapError
             When there is no cell near a point.
         """
-        from wayfold.grid import _sources
+        from wayfold.grid import sources
 
         wanted = checks.points3(points, "points")
-        return _sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
+        return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
 
     # --- what there is ---------------------------------------------------------------------------------------------
 
@@ -278,7 +474,7 @@ class SparseGrid(Editing, Savable):
     @property
     def nbytes(self) -> int:
         """Bytes of the live arrays, room to spare included, without search workspaces and caches."""
-        return _pools.nbytes(self._store)
+        return _store.nbytes(self._store)
 
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
@@ -303,7 +499,7 @@ class SparseGrid(Editing, Savable):
         """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
         node = int(self._planner.nodes_of(checks.point3(cell, "cell", largest=np.inf)[None], "cell")[0])
         nodes = np.empty(8, np.int32)
-        _sparse_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
+        _search_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
         links = self._planner.links.arrays()
         nodes = np.concatenate([nodes[nodes >= 0], links.ends[links.sources == node]])
         return self._planner.cells_of(nodes)
@@ -404,15 +600,52 @@ class SparseGrid(Editing, Savable):
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    _SCHEMA = _files.SCHEMA
+    _SCHEMA = SCHEMA
 
     @reads
     def _to_parts(self) -> Parts:
-        return _files.to_parts(self)
+        return to_parts(self)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return _files.from_parts(cls, parts)
+        return from_parts(cls, parts)
 
     def __repr__(self) -> str:
         return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"
+
+
+class Memory(NamedTuple):
+    """Bytes of a sparse grid as the paper counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell."""
+
+    sectors: int
+    regions: int
+    edges: int
+    cells: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.sectors + self.regions + self.edges + self.cells
+
+
+class RegionTable(NamedTuple):
+    """The regions of a grid, numbered from 0 in an order of no meaning."""
+
+    cells: NDArray[np.int64]
+    """(n, 3), all cells."""
+    region: NDArray[np.int32]
+    """(n,), region of each cell."""
+    bits: NDArray[np.uint8]
+    """(n,), movement bits of each cell: bit 0 is east, 1 south-east, ... clockwise where rows go down."""
+    centres: NDArray[np.int64]
+    """(r, 3), centre cell of each region."""
+    bases: NDArray[np.int64]
+    """(r,), base height."""
+    free: NDArray[np.int64]
+    """(r,), number of cells."""
+    effects: NDArray[np.int64]
+    """(r,), sum of the effect counts of the cells."""
+    edges: NDArray[np.int32]
+    """(e, 2), abstract edges: from region, to region."""
+    supports: NDArray[np.int64]
+    """(e,), number of grid edges of each abstract edge."""

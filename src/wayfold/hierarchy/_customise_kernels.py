@@ -1,15 +1,175 @@
 # mypy: ignore-errors
-"""Customisation (paper 002, algorithm 2): the arcs of a part, from the level below; and the landmarks."""
+"""Distances between the portals of a part, by eliminating its other members one after the other.
+
+A member that is eliminated leaves steps between its neighbours in its place. Paper 002 (algorithm 2) runs one search
+for each portal; on the parts of a navigation mesh, where most members have two or three neighbours, elimination takes
+a fifth of the time, and that is what an update waits for.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, cost, distance, search, slots, target
-from wayfold.hierarchy._eliminate_kernels import APART, MOST_MEMBERS, Reduced, close, eliminate, mark_needed, unfold
-from wayfold.hierarchy._kernels import FOREVER
-from wayfold.hierarchy._level_kernels import OnGround, Overlay, first_portal
+from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, search, sift_up, slots, target
+from wayfold.hierarchy._query_kernels import FOREVER, OnGround, Overlay, first_portal
+
+MOST_MEMBERS = 1024  # of a part that is eliminated: the matrices below are square
+APART, STEP = -2, -1
+
+# Sums of the same costs in another order differ by less; a detour differs by more.
+_SAME = 1.0 + 1e-12
+
+
+class Reduced(NamedTuple):
+    """What is left of a part of s members; entry ``a * s + b`` is for the way from member a to member b."""
+
+    costs: np.ndarray  # (s * s,) float64
+    via: (
+        np.ndarray
+    )  # (s * s,) int16, the eliminated member on the way, STEP for none, APART where nothing joins the two
+    joined: np.ndarray  # (s * s,) int16, the neighbours of member a from ``a * s`` on
+    degrees: np.ndarray  # (s,) int32, their number
+    done: np.ndarray  # (s,) bool, whether a member is eliminated, or a portal, which stays
+    stack: np.ndarray  # (s + 2, 2) int32, ways that are still to be unfolded
+
+
+@inline
+def join(reduced, size, a, b):
+    """Make two members neighbours that are not, at no finite cost yet."""
+    reduced.via[a * size + b] = reduced.via[b * size + a] = STEP
+    reduced.costs[a * size + b] = reduced.costs[b * size + a] = np.inf
+    reduced.joined[a * size + reduced.degrees[a]] = b
+    reduced.joined[b * size + reduced.degrees[b]] = a
+    reduced.degrees[a] += 1
+    reduced.degrees[b] += 1
+
+
+@inline
+def part_from(reduced, size, a, node):
+    """Take a member out of the neighbours of another."""
+    begin = a * size
+    at = begin
+    while reduced.joined[at] != node:
+        at += 1
+    reduced.degrees[a] -= 1
+    reduced.joined[at] = reduced.joined[begin + reduced.degrees[a]]
+
+
+@helper
+def eliminate(space, size, portals, reduced):
+    """Reduce the `size` members of a search space to its `portals` (k,) int32.
+
+    Afterwards an entry between two portals is the least cost of a way that passes no third portal.
+    """
+    costs, via, joined, degrees, done = reduced.costs, reduced.via, reduced.joined, reduced.degrees, reduced.done
+    for at in range(size * size):
+        via[at] = APART
+    for node in range(size):
+        degrees[node] = 0
+        done[node] = False
+    for portal in portals:
+        done[portal] = True
+    for node in range(size):
+        first, last = slots(space, node)
+        for slot in range(first, last):
+            other = target(space, node, slot)
+            if other < 0 or other == node:
+                continue
+            step = cost(space, node, slot, other)
+            if not step < np.inf:
+                continue
+            if via[node * size + other] == APART:
+                join(reduced, size, node, other)
+            if step < costs[node * size + other]:
+                costs[node * size + other] = step
+    left = size - portals.size
+    few, node = 1, -1
+    while left > 0:
+        # Members with few neighbours leave few steps, so they go first; one with more goes when no other is left.
+        node += 1
+        if node == size:
+            node = -1
+            few += 1
+            continue
+        if done[node] or degrees[node] > few:
+            continue
+        degree = degrees[node]
+        done[node] = True
+        left -= 1
+        row = node * size
+        for at in range(degree):
+            part_from(reduced, size, joined[row + at], node)
+        for at in range(degree):
+            a = np.int64(joined[row + at])
+            from_a, to_a = costs[a * size + node], costs[row + a]
+            for beyond in range(at + 1, degree):
+                b = np.int64(joined[row + beyond])
+                there, back = from_a + costs[row + b], costs[b * size + node] + to_a
+                if via[a * size + b] == APART:
+                    join(reduced, size, a, b)
+                if there < costs[a * size + b]:
+                    costs[a * size + b] = there
+                    via[a * size + b] = node
+                if back < costs[b * size + a]:
+                    costs[b * size + a] = back
+                    via[b * size + a] = node
+
+
+@inline
+def unfold(reduced, size, a, b, steps, at):
+    """Write the members between two members to `steps` from position `at` on; return the position after them.
+
+    Writes nothing beyond the end of `steps`, but counts on.
+    """
+    stack, via = reduced.stack, reduced.via
+    stack[0, 0], stack[0, 1] = a, b
+    waiting = 1
+    while waiting > 0:
+        first, second = np.int64(stack[waiting - 1, 0]), np.int64(stack[waiting - 1, 1])
+        node = via[first * size + second]
+        if node >= 0:
+            stack[waiting - 1, 0] = node
+            stack[waiting, 0], stack[waiting, 1] = first, node
+            waiting += 1
+            continue
+        waiting -= 1
+        if second != b:
+            if at < steps.size:
+                steps[at] = second
+            at += 1
+    return at
+
+
+@inline
+def close(between, count):
+    """Turn costs of ways that pass no third portal into distances."""
+    for via in range(count):
+        for a in range(count):
+            there = between[a, via]
+            if not there < np.inf:
+                continue
+            for b in range(count):
+                between[a, b] = min(between[a, b], there + between[via, b])
+
+
+@inline
+def mark_needed(direct, between, a, count, needed):
+    """Mark in `needed` (count,) the portals to which portal `a` needs an arc: no third lies on a way that is as short.
+
+    `direct` (portals, portals) are the costs of the ways that arcs would stand for. Both halves of a way through a
+    third must be shorter than the whole, or portals at distance 0 from each other could each rely on the other; where
+    `direct` is no distance at all, for a way through others is really shorter, no such care is needed.
+    """
+    for b in range(count):
+        needed[b] = (b != a) & (direct[a, b] < np.inf) & (direct[a, b] <= between[a, b] * _SAME)
+    for via in range(count):
+        there = between[a, via]
+        # No branches in here: the processor does several at once.
+        for b in range(count):
+            rest, whole = between[via, b], direct[a, b]
+            needed[b] &= not ((there < whole) & (rest < whole) & (there + rest <= whole * _SAME))
+
 
 DONE, MORE_ARCS, MORE_STEPS, MORE_HEAP = 0, 1, 2, 3
 
@@ -310,3 +470,149 @@ def find_slots(offsets, targets, pairs, slots, owners):
                 owners[count] = at
                 count += 1
     return count
+
+
+@kernel
+def adopt(offsets, targets, waiting, labels, chosen):
+    """Let nodes without a label (-1) join a labelled neighbour, those next to labelled ones first.
+
+    `waiting` (k,) int32 are the nodes without a label, `chosen` (k,) int32 is scratch. Nodes that no step leads from to
+    a labelled one keep -1.
+    """
+    found = 1
+    while found > 0:
+        found = 0
+        for at in range(waiting.size):
+            chosen[at] = -1
+            node = waiting[at]
+            if labels[node] >= 0:
+                continue
+            for slot in range(offsets[node], offsets[node + 1]):
+                if labels[targets[slot]] >= 0:
+                    chosen[at] = labels[targets[slot]]
+                    break
+        # All of a round at once: no part runs ahead of the others.
+        for at in range(waiting.size):
+            if chosen[at] >= 0:
+                labels[waiting[at]] = chosen[at]
+                found += 1
+
+
+@kernel
+def fill_order(old_order, new_of, labels, waiting, cursors, order):
+    """Write the nodes part by part: first those that stayed, in their old order, then the new ones.
+
+    `new_of` (old nodes,) int32 is the new number of an old node, -1 if it is gone; `cursors` where each part begins.
+    """
+    for place in range(old_order.size):
+        node = new_of[old_order[place]]
+        if node >= 0:
+            at = cursors[labels[node]]
+            cursors[labels[node]] = at + 1
+            order[at] = node
+    for node in waiting:
+        at = cursors[labels[node]]
+        cursors[labels[node]] = at + 1
+        order[at] = node
+
+
+@kernel
+def mark_touched(old, new, old_heights, new_heights, old_place, new_place, starts, touched):
+    """Mark the parts (ranges of places, from `starts`) that hold a place whose edges or height are not as before.
+
+    Parameters
+    ----------
+    old, new : Overlay
+    old_heights, new_heights : (places,) uint8
+    old_place : (new places,) int32
+        -1 for a node that was not there.
+    new_place : (old places,) int32
+        -1 for a node that is gone.
+    touched : (parts,) bool
+    """
+    for part in range(touched.size):
+        for place in range(starts[part], starts[part + 1]):
+            before = old_place[place]
+            if before < 0 or old_heights[before] != new_heights[place]:
+                touched[part] = True
+                break
+            first, shift = new.offsets[place], old.offsets[before] - new.offsets[place]
+            last = new.offsets[place + 1]
+            if old.offsets[before + 1] - shift != last:
+                touched[part] = True
+                break
+            same = True
+            for slot in range(first, last):
+                if new.costs[slot] != old.costs[slot + shift]:
+                    same = False
+                    break
+                if new.targets[slot] != new_place[old.targets[slot + shift]]:
+                    same = False
+                    break
+            if not same:
+                touched[part] = True
+                break
+
+
+@kernel
+def carry_parts(old, new, level, old_portals, new_portals, old_blocks, new_blocks, portal_map, used):
+    """Copy the arcs of some parts of a level; arrays of parts have a row for each, in the same order.
+
+    `portal_map` (old portals,) int32 is the new number of each portal, `used` (2,) int64 the arcs and steps in use.
+    """
+    old_edges, new_edges = old.offsets[old.offsets.size - 1], new.offsets[new.offsets.size - 1]
+    for part in range(len(old_portals)):
+        arc, step = used[0], used[1]
+        step_shift = step - old_blocks[part, 2]
+        for at in range(old_portals[part, 1] - old_portals[part, 0]):
+            row = old.rows[old.members[old_portals[part, 0] + at]] + level - 1
+            new_row = new.rows[new.members[new_portals[part, 0] + at]] + level - 1
+            new.row_first[new_row] = arc
+            for before in range(old.row_first[row], old.row_last[row]):
+                new.targets[arc] = portal_map[old.targets[before]]
+                new.costs[arc] = old.costs[before]
+                sub = old.subs[before - old_edges]
+                new.subs[arc - new_edges] = sub + step_shift if sub >= 0 else -1
+                arc += 1
+            new.row_last[new_row] = arc
+        for at in range(old_blocks[part, 3]):
+            new.steps[step + at] = old.steps[old_blocks[part, 2] + at]
+        new_blocks[part, 0], new_blocks[part, 1] = used[0], arc - used[0]
+        new_blocks[part, 2], new_blocks[part, 3] = step, old_blocks[part, 3]
+        used[0], used[1] = arc, step + old_blocks[part, 3]
+
+
+@kernel
+def lower_landmarks(overlay, state, seeds, landmarks):
+    """Lower distances from landmarks until no arc of level 1 joins two that differ by more than it costs.
+
+    `seeds` (k,) int32 are the portals whose arcs are new. What is left is a lower bound as before, whatever has
+    changed: arcs that are gone or cost more only make it less sharp. The heap of `state` has room for all portals.
+    """
+    for mark in range(landmarks.shape[1]):
+        clock = begin(state, seeds[0])
+        state.stamp[seeds[0]] = 0
+        size = 0
+        for portal in seeds:
+            if landmarks[portal, mark] < np.inf:
+                state.stamp[portal] = clock + 1
+                sift_up(state, size, landmarks[portal, mark], portal)
+                size += 1
+        while size > 0:
+            portal = state.nodes[0]
+            size = drop_top(state, size)
+            so_far = landmarks[portal, mark]
+            row = overlay.rows[portal]
+            for arc in range(overlay.row_first[row], overlay.row_last[row]):
+                successor = overlay.targets[arc]
+                away = so_far + overlay.costs[arc]
+                if not away < landmarks[successor, mark]:
+                    continue
+                landmarks[successor, mark] = away
+                at = size
+                if state.stamp[successor] == clock + 1 and state.place[successor] >= 0:
+                    at = state.place[successor]
+                else:
+                    state.stamp[successor] = clock + 1
+                    size += 1
+                sift_up(state, at, away, successor)

@@ -1,16 +1,13 @@
-"""`Hierarchy`: shortest paths over any graph through levels of parts, many times faster than A* and exact.
+"""What is chosen from the graph: sizes of parts for `merge`, and the level for ``level=None``.
 
-The paper (002, sections III.B and III.C) merges nodes into parts, parts into larger parts, and searches at one level.
-With `exact=False` that is what happens, and the path is a little longer than the shortest. By default all crossings
-between parts are portals and a query uses high levels far from its goal and low ones near it, so that the path is a
-shortest one; distances from landmarks lead the search.
+Work is counted in arcs that a search looks at, over some queries, so that a choice is the same on every machine.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,17 +16,244 @@ from wayfold.agent import check_motions
 from wayfold.core import checks
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
-from wayfold.core.schema import Parts, Savable
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import ParameterError
-from wayfold.graph import Graph, searcher
-from wayfold.graph.convert import edge_costs
-from wayfold.hierarchy import _input, archive, choice, partition, repair
-from wayfold.hierarchy.choice import MOST_LEVELS, MOST_MERGED
-from wayfold.hierarchy.levels import Level, Levels
+from wayfold.graph import Graph, files, searcher
+from wayfold.graph.graph import edge_costs
+from wayfold.graph.searcher import Points
+from wayfold.hierarchy import _customise_kernels, partition
+from wayfold.hierarchy.levels import Level, Levels, base_slots
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
-from wayfold.hierarchy.topology import base_slots
 from wayfold.path import Path, Paths, Status
+
+MOST_MERGED = 1 << 15
+MOST_LEVELS = 16
+# Parts below this size save less than what linking the start and the goal to their portals costs; larger ones make
+# updates slower.
+SMALLEST_PART = 32
+# `merge="auto"` leads from the smallest parts to about so many parts on the highest level.
+_AUTO_PARTS = 16
+_SAMPLES = 12
+# Arcs that plain A* looks at in the time that the phases of a query take before they look at any.
+_OVERHEAD = 2000
+
+
+def merge_factor(merge: int | Literal["auto"], nodes: int, levels: int) -> int:
+    """The merge factor; "auto" is that with which the highest level has about 16 parts, at least 4 and at most 14."""
+    if merge != "auto":
+        return merge
+    return int(np.clip(round((nodes / (SMALLEST_PART * _AUTO_PARTS)) ** (1 / max(1, levels - 1))), 4, 14))
+
+
+def part_sizes(merge: int, nodes: int, levels: int) -> list[int]:
+    """Nodes of a part of each exact level; a level with less than two parts is left out."""
+    sizes = [max(SMALLEST_PART, merge) * merge**level for level in range(levels)]
+    return [size for size in sizes if size <= nodes // 2]
+
+
+def best_level(
+    graph: Graph, queries: Queries, components: NDArray[np.int32], seed: int, *, single: bool, points: Points
+) -> int:
+    """The highest level to use (the only one where `single`), 0 where plain A* has less work."""
+    levels = queries.levels
+    top = _single_level(levels) if single else levels.partition.levels
+    if top == 0 or not levels.overlay.places.size:
+        return 0
+    draw = np.random.default_rng(seed)
+    starts = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
+    goals = draw.integers(0, graph.num_nodes, 8 * _SAMPLES)
+    same = np.flatnonzero(components[starts] == components[goals])[:_SAMPLES]
+    degree = graph.targets.size / graph.num_nodes
+    size, arcs, portals = levels.sizes_and_arcs()[top - 1 if single else 0]
+    row = arcs / max(1, portals)
+    if not single:
+        row = (levels.overlay.targets.size - levels.edges) / max(1, levels.overlay.row_first.size)
+    plain = linked = 0.0
+    for start, goal in zip(starts[same].tolist(), goals[same].tolist(), strict=True):
+        plain += graph.path(start, goal).expanded * degree
+        settled = queries.one(start, goal, top=top, single=single, points=points).expanded
+        linked += _OVERHEAD + settled * row + 2 * size * degree
+    return top if linked < plain else 0
+
+
+def _single_level(levels: Levels) -> int:
+    """The level at which the paper's search has the least work: few arcs to link S and G with, and few to search."""
+    found = levels.sizes_and_arcs()
+    work = [2 * size * levels.edges / levels.rank.size + arcs for size, arcs, _ in found]
+    return int(np.argmin(work)) + 1 if work else 0
+
+
+_ROUNDING = 8.0 * float(np.finfo(np.float32).eps)  # of a cost that was computed in both directions
+
+
+def graph_of(thing: Any) -> Graph:
+    """A graph, or the graph of a map."""
+    graph = thing if isinstance(thing, Graph) else getattr(thing, "graph", None)
+    if callable(graph):
+        graph = graph()
+    if isinstance(graph, tuple):  # a grid also says which node each cell is
+        graph = graph[0]
+    if not isinstance(graph, Graph):
+        raise ParameterError(f"a hierarchy is built over a Graph or a map that has one, not a {type(thing).__name__}")
+    return graph
+
+
+def check_costs(costs: ArrayLike, graph: Graph) -> NDArray[np.float32]:
+    """A cost for each slot of the graph."""
+    prices = checks.floats(costs, "costs")
+    if prices.shape != graph.targets.shape:
+        raise ParameterError(f"costs must have shape {graph.targets.shape} like graph.targets, not {prices.shape}")
+    checks.costs(prices)
+    kept = prices.astype(np.float32)
+    if not graph.directed:
+        _check_both_ways(kept, graph)
+    return kept
+
+
+def _check_both_ways(prices: NDArray[np.float32], graph: Graph) -> None:
+    """Refuse costs that differ, by more than rounding, between the two directions of an undirected edge."""
+    sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
+    there, back = np.lexsort((prices, graph.targets, sources)), np.lexsort((prices, sources, graph.targets))
+    with np.errstate(invalid="ignore"):
+        alike = np.abs(prices[there] - prices[back]) <= _ROUNDING * prices[there]
+    differ = ~alike & (prices[there] != prices[back])
+    if differ.any():
+        slot = int(there[np.argmax(differ)])
+        raise ParameterError(
+            f"costs[{slot}] differs from that of the way back, from node {graph.targets[slot]} to node {sources[slot]}:"
+            " an undirected graph needs the same cost in both directions"
+        )
+
+
+def edge_slots(graph: Graph, pairs: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Slots of the graph that join the node pairs, parallel edges included, and the pair that each belongs to."""
+    most = int((graph.offsets[pairs[:, 0] + 1] - graph.offsets[pairs[:, 0]]).sum())
+    slots, owners = np.empty(most, np.int64), np.empty(most, np.int64)
+    count = _customise_kernels.find_slots(graph.offsets, graph.targets, np.ascontiguousarray(pairs), slots, owners)
+    return slots[:count], owners[:count]
+
+
+def check_update(graph: Graph, edges: ArrayLike, costs: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Node pairs and their new costs, as `Hierarchy.update` takes them."""
+    pairs = node_numbers(graph, edges, "edges")
+    if pairs.size == 0:
+        pairs = np.empty((0, 2), np.int32)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ParameterError(f"edges must have shape (k, 2), not {pairs.shape}")
+    prices = checks.floats(costs, "costs")
+    if prices.shape not in ((), (len(pairs),)):
+        raise ParameterError(f"costs must be one number, or one for each of the {len(pairs)} edges")
+    prices = np.broadcast_to(prices, (len(pairs),))
+    checks.costs(prices)
+    return pairs, prices.astype(np.float32)
+
+
+def changed_slots(
+    graph: Graph, edges: ArrayLike, costs: ArrayLike
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float32]]:
+    """The slots that `Hierarchy.update` changes, with the node that each belongs to and its new cost."""
+    pairs, prices = check_update(graph, edges, costs)
+    if not graph.directed:
+        pairs, prices = np.stack([pairs, pairs[:, ::-1]], axis=1).reshape(-1, 2), np.repeat(prices, 2)
+    slots, owners = edge_slots(graph, pairs)
+    found = np.zeros(len(pairs), np.bool_)
+    found[owners] = True
+    if not found.all():
+        a, b = pairs[np.argmin(found)]
+        raise ParameterError(f"there is no edge from node {a} to node {b} to update")
+    # Of an edge that is named twice the last cost counts.
+    slots, last = np.unique(slots[::-1], return_index=True)
+    owners = owners[::-1][last]
+    return pairs[owners, 0], slots, prices[owners]
+
+
+def node_number(graph: Graph, node: int, name: str) -> int:
+    """A node of the graph, or an error that says why it is none."""
+    return checks.node(node, name, graph.num_nodes)
+
+
+def node_numbers(graph: Graph, nodes: ArrayLike, name: str) -> NDArray[np.int32]:
+    """Nodes of the graph, or an error that says why they are none."""
+    return checks.nodes(nodes, name, graph.num_nodes)
+
+
+if TYPE_CHECKING:
+    pass
+
+_Hierarchy = TypeVar("_Hierarchy", bound="Hierarchy")
+
+
+def parts_nest(parts: Parts) -> None:
+    """`order` is a permutation of the nodes; the parts of a level are ranges of it and hold whole parts of the last."""
+    order = parts.arrays["order"]
+    seen = np.zeros(order.size, np.bool_)
+    seen[order] = True
+    if not seen.all():
+        raise ValueError("the order of the nodes is not a permutation of them")
+    levels = parts.meta["parts"]
+    if {name for name in parts.arrays if name.startswith("starts/")} != {f"starts/{k + 1}" for k in range(levels)}:
+        raise ValueError(f"there must be starts of {levels} levels")
+    below: NDArray[Any] = np.arange(order.size + 1)
+    for level in range(levels):
+        starts = parts.arrays[f"starts/{level + 1}"]
+        rising = starts.size >= 2 and starts[0] == 0 and starts[-1] == order.size and (np.diff(starts) > 0).all()
+        if not rising or not np.isin(starts, below).all():
+            raise ValueError("the parts of a level are not ranges that hold whole parts of the level below")
+        below = starts
+
+
+SCHEMA = Schema(
+    "hierarchy",
+    {
+        **files.ARRAYS,
+        "order": Array("int32", ("nodes",), "the node at each place", refers="nodes"),
+        "starts/*": Array("int32", (".parts",), "first place of each part of a level, and the number of nodes"),
+    },
+    {
+        "directed": files.DIRECTED,
+        "merge": Value((int, str), "nodes that one of the next level stands for", 2, MOST_MERGED, among=("auto",)),
+        "levels": Value(int, "most levels", 1, MOST_LEVELS),
+        "parts": Value(int, "levels that there are", 0, MOST_LEVELS),
+        "seed": Value(int, "seed of the partition", 0, 2**31 - 1),
+        "exact": Value(bool, "whether paths are shortest ones by default"),
+        "top": Value(int, "highest level that queries use", 0, MOST_LEVELS),
+        "near": Value(float, "metres below which plain A* is tried first", 0.0, 8 * checks.LARGEST),
+    },
+    {"nodes": 1},
+    (files.rows_fit, parts_nest),
+)
+
+
+def to_parts(hierarchy: Hierarchy) -> Parts:
+    """A hierarchy with the graph and its present costs."""
+    graph, partition = hierarchy.graph, hierarchy.partition
+    arrays = {**files.graph_arrays(graph), "order": partition.order}
+    for level, starts in enumerate(partition.starts, start=1):
+        arrays[f"starts/{level}"] = starts
+    meta = {
+        "directed": graph.directed,
+        "merge": hierarchy.merge,
+        "levels": hierarchy._most_levels,
+        "parts": partition.levels,
+        "seed": hierarchy._seed,
+        "exact": hierarchy.exact,
+        "top": hierarchy._default_top[hierarchy.exact],
+        "near": hierarchy._near,
+    }
+    return Parts(arrays, meta)
+
+
+def from_parts(kind: type[_Hierarchy], parts: Parts) -> _Hierarchy:
+    """The hierarchy; its arcs are made again from the costs, which is quicker than checking those of a file."""
+    meta = parts.meta
+    graph = files.graph_of(Graph, parts)
+    partition = Partition(parts.arrays["order"], [parts.arrays[f"starts/{k + 1}"] for k in range(meta["parts"])])
+    hierarchy = kind(graph, meta["merge"], meta["levels"], meta["seed"], meta["exact"], partition)
+    hierarchy._default_top[hierarchy.exact] = min(meta["top"], partition.levels)
+    hierarchy._near = float(meta["near"])
+    return hierarchy
+
 
 # A path this short is found before the start is linked: so many nodes are tried by plain A* where the goal is near.
 _NEAR_NODES = 192
@@ -111,7 +335,7 @@ class Hierarchy(Savable):
         progress : callable, optional
             Called as ``progress(what, done, total)``.
         """
-        graph = _input.graph_of(graph_or_navmesh)
+        graph = graph_of(graph_or_navmesh)
         if not (isinstance(merge, str) and merge == "auto"):
             merge = checks.whole(merge, "merge", low=2, high=MOST_MERGED)
         levels = checks.whole(levels, "levels", low=1, high=MOST_LEVELS)
@@ -208,8 +432,8 @@ class Hierarchy(Savable):
         """
         if level is None and exact is None and self._default_top[self.exact] == 0:
             return self.graph.path(start, goal)
-        first = _input.node_number(self._topology, start, "start")
-        last = _input.node_number(self._topology, goal, "goal")
+        first = node_number(self._topology, start, "start")
+        last = node_number(self._topology, goal, "goal")
         shortest = self.exact if exact is None else bool(exact)
         if level is not None:
             level = checks.whole(level, "level", low=0)
@@ -241,8 +465,8 @@ class Hierarchy(Savable):
     @reads
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The nodes that `path` settles between two nodes, ascending, for pictures; over levels those of portals."""
-        first = _input.node_number(self._topology, start, "start")
-        last = _input.node_number(self._topology, goal, "goal")
+        first = node_number(self._topology, start, "start")
+        last = node_number(self._topology, goal, "goal")
         queries = self._over_levels(self.exact)
         level = min(self._default_top[self.exact], queries.levels.partition.levels)
         found: list[NDArray[np.int32]] = []
@@ -268,9 +492,7 @@ class Hierarchy(Savable):
             Threads, all cores by default.
         """
         graph = self._topology
-        first, last = checks.node_pairs(
-            _input.node_numbers(graph, starts, "starts"), _input.node_numbers(graph, goals, "goals")
-        )
+        first, last = checks.node_pairs(node_numbers(graph, starts, "starts"), node_numbers(graph, goals, "goals"))
         if self._default_top[True] == 0 or not self.exact:
             return self.graph.paths(first, last, workers=workers)
         possible = self._components[first] == self._components[last]
@@ -293,7 +515,7 @@ class Hierarchy(Savable):
             New costs; infinity closes an edge. Kept as float32.
         """
         graph = self._topology
-        nodes, slots, prices = _input.changed_slots(graph, edges, costs)
+        nodes, slots, prices = changed_slots(graph, edges, costs)
         if not slots.size:
             return
         with self._changing, self._lock.writing():
@@ -347,11 +569,11 @@ class Hierarchy(Savable):
             The old number of each node of the changed graph, -1 for a node that was not there before. All of them, in
             order, where only costs have changed.
         """
-        graph = _input.graph_of(graph_or_navmesh)
+        graph = graph_of(graph_or_navmesh)
         old = self._queries[self.exact].levels
-        numbers = repair.check_kept(kept, graph.num_nodes, self._topology.num_nodes)
+        numbers = partition.check_kept(kept, graph.num_nodes, self._topology.num_nodes)
         result = Hierarchy(graph, self.merge, self._most_levels, self._seed, self.exact, None)
-        carried = repair.carry_partition(old.partition, graph, numbers)
+        carried = partition.carry_partition(old.partition, graph, numbers)
         parts = carried.partition
         if not self.exact or graph.directed != self._topology.directed:
             result._queries[self.exact] = result._over(parts, self.exact)
@@ -383,7 +605,7 @@ class Hierarchy(Savable):
         """
         graph = self._topology
         usable = None if motions is None else int(check_motions(motions))
-        prices = edge_costs(graph).astype(np.float32) if costs is None else _input.check_costs(costs, graph)
+        prices = edge_costs(graph).astype(np.float32) if costs is None else check_costs(costs, graph)
         if usable is not None and graph.motions is not None:
             prices = np.where(graph.motions & usable, prices, np.float32(np.inf))
         changed = Graph(graph.points, graph.offsets, graph.targets, prices, directed=graph.directed)
@@ -399,15 +621,15 @@ class Hierarchy(Savable):
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    _SCHEMA = archive.SCHEMA
+    _SCHEMA = SCHEMA
 
     @reads
     def _to_parts(self) -> Parts:
-        return archive.to_parts(self)
+        return to_parts(self)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return archive.from_parts(cls, parts)
+        return from_parts(cls, parts)
 
     # --- inside ----------------------------------------------------------------------------------------------------
 
@@ -415,9 +637,9 @@ class Hierarchy(Savable):
         """Partition, portals and arcs of the exact levels or of the paper's."""
         graph = self._topology
         nodes = graph.num_nodes
-        merge = choice.merge_factor(self.merge, nodes, self._most_levels)
+        merge = merge_factor(self.merge, nodes, self._most_levels)
         if exact:
-            parts = partition.nested(graph, choice.part_sizes(merge, nodes, self._most_levels), self._seed, progress)
+            parts = partition.nested(graph, part_sizes(merge, nodes, self._most_levels), self._seed, progress)
             fits = Levels(graph, parts).fits
             if fits < parts.levels:
                 parts = parts.upto(fits)
@@ -441,7 +663,7 @@ class Hierarchy(Savable):
     def _choose_level(self, exact: bool) -> None:
         """Use the levels only where they save work; plain A* on graphs that are small or have no good parts."""
         queries = self._queries[exact]
-        top = choice.best_level(
+        top = best_level(
             self._topology, queries, self._components, self._seed, single=not exact, points=self._points_of
         )
         self._default_top[exact] = top

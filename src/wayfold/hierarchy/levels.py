@@ -8,18 +8,20 @@ only through the parts that hold a changed edge, upward.
 from __future__ import annotations
 
 import copy
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core import batches as _threads
+from wayfold.core.locks import Portable
 from wayfold.graph import Graph
-from wayfold.graph.searcher import NO_NODES
-from wayfold.graph.workspace import Workspaces
-from wayfold.hierarchy import _customise_kernels, _level_kernels, _repair_kernels, batches, topology
-from wayfold.hierarchy.partition import Partition, Progress
-from wayfold.hierarchy.repair import Carried
+from wayfold.graph.searcher import NO_NODES, Workspaces
+from wayfold.hierarchy import _customise_kernels, _query_kernels
+from wayfold.hierarchy.partition import Carried, Partition, Progress
 
 # More portals than this in a part, and the distances between them cost more than the search they save.
 MOST_PORTALS = 1024
@@ -69,12 +71,12 @@ class Levels:
         self.one_way = graph.directed
         self.rank = np.empty(graph.num_nodes, np.int32)
         self.rank[partition.order] = np.arange(graph.num_nodes, dtype=np.int32)
-        offsets, slots = topology.base_slots(graph, partition)
+        offsets, slots = base_slots(graph, partition)
         targets = self.rank[graph.targets[slots]]
         sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(offsets))
         cells = [np.repeat(np.arange(len(s) - 1, dtype=np.int32), np.diff(s)) for s in partition.starts]
-        heights = topology.portal_heights(sources, targets, cells, chosen)
-        self.overlay, self._parts = topology.lay_out(partition, offsets, targets, heights, cells)
+        heights = portal_heights(sources, targets, cells, chosen)
+        self.overlay, self._parts = lay_out(partition, offsets, targets, heights, cells)
         self.backward = self.overlay
         self._back: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None = None
         if graph.directed:
@@ -85,7 +87,7 @@ class Levels:
             (int(np.diff(level.parts.portals).max(initial=1)), int(np.diff(level.parts.members).max(initial=1)))
             for level in self._parts
         ]
-        self._maker = batches.Maker(self.overlay.places.size, self._largest)
+        self._maker = Maker(self.overlay.places.size, self._largest)
         self.version = 0
         self.most_work = _MOST_WORK
         self._used = np.zeros(2, np.int64)
@@ -182,9 +184,9 @@ class Levels:
             if progress is not None:
                 progress("linking portals", level - 1, len(self._parts))
             made = self._maker.all(overlay, level, level_parts.parts, workers)
-            overlay = batches.append(overlay, level, level_parts, made)
+            overlay = append(overlay, level, level_parts, made)
         self._used[:] = overlay.targets.size, overlay.steps.size
-        self.overlay = batches.with_room(overlay, 0, 0)
+        self.overlay = with_room(overlay, 0, 0)
         self._turn_round()
         self.place_landmarks(components)
         self._estimate_work()
@@ -235,7 +237,7 @@ class Levels:
                 touched = np.ones(old_starts.size - 1, np.bool_)
                 starts = self.partition.starts[0]
                 changed = np.diff(starts) != np.diff(old_starts)[numbers]
-                _repair_kernels.mark_touched(
+                _customise_kernels.mark_touched(
                     old.overlay, overlay, old_heights, heights, carried.old_place, carried.new_place, starts, changed
                 )
                 touched[numbers] = changed
@@ -251,7 +253,7 @@ class Levels:
             same[same] = ~theirs.aside[before[same]]
             now = mine.numbers[now]
             blocks = np.zeros((int(same.sum()), 4), np.int64)
-            _repair_kernels.carry_parts(
+            _customise_kernels.carry_parts(
                 old.overlay,
                 self.overlay,
                 level,
@@ -291,7 +293,7 @@ class Levels:
             state = workspaces.take()
             while state.keys.size < count:
                 state = workspaces.larger(state)
-            _repair_kernels.lower_landmarks(overlay, state, seeds, overlay.landmarks)
+            _customise_kernels.lower_landmarks(overlay, state, seeds, overlay.landmarks)
         if not self.one_way:  # components without any landmark: no bound at all
             overlay.landmarks[np.isinf(overlay.landmarks)] = 0.0
 
@@ -333,7 +335,7 @@ class Levels:
             if numbers.size:
                 self._remake(level, numbers, workers=workers)
                 level_parts.aside[:] = False
-        self.overlay = batches.compacted(self.overlay, self._parts, self._used, 0, 0)
+        self.overlay = compacted(self.overlay, self._parts, self._used, 0, 0)
         self._turn_round()
         self.version += 1
 
@@ -353,7 +355,7 @@ class Levels:
             ):
                 level_parts.blocks[numbers[begin:end]] = blocks
                 more = 2 * int(batch.ends[-1, 1]), 2 * int(batch.ends[-1, 2])
-                self.overlay = batches.compacted(self.overlay, self._parts, self._used, *more)
+                self.overlay = compacted(self.overlay, self._parts, self._used, *more)
                 blocks = level_parts.blocks[numbers[begin:end]]
             level_parts.blocks[numbers[begin:end]] = blocks
             begin = end
@@ -401,7 +403,7 @@ class Levels:
         changes = np.flatnonzero(np.diff(found[groups])) + 1
         starts = np.concatenate([[0], changes, [count]]).astype(np.int32)
         near = np.zeros((self.partition.levels + 1, 2), np.int32)
-        space = _level_kernels.Multilevel(overlay, near, np.zeros(topology.LANDMARKS), 1, self.one_way)
+        space = _query_kernels.Multilevel(overlay, near, np.zeros(LANDMARKS), 1, self.one_way)
         workspaces = Workspaces(count)
         state = workspaces.take()
         while _customise_kernels.place_landmarks(
@@ -427,3 +429,324 @@ class Levels:
         if self._back is not None:
             offsets, targets, slots = self._back
             self.backward = self.overlay._replace(offsets=offsets, targets=targets, costs=self.overlay.costs[slots])
+
+
+LANDMARKS = 8  # a row of them is one line of the processor's cache
+
+
+@dataclass
+class LevelParts:
+    """The parts of a level that have portals, and where their arcs are in the pool."""
+
+    numbers: NDArray[np.int32]  # by part of the level: index into the arrays below, -1 without portals
+    parts: _customise_kernels.Parts
+    blocks: NDArray[np.int64]  # (k, 4): first arc and room for arcs, first step and room for steps
+    above: NDArray[np.int32]  # part of the next level, -1 on the highest
+    aside: NDArray[np.bool_]  # whether an update has set the part aside
+    work: NDArray[np.int64]  # arcs that making the part's arcs looks at, about
+
+
+def base_slots(graph: Graph, partition: Partition) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Rows of the graph in the partition's order: their offsets, and the graph's slot of each of their edges."""
+    degrees = np.diff(graph.offsets)[partition.order]
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    slots = np.repeat(graph.offsets[partition.order] - offsets[:-1], degrees) + np.arange(offsets[-1])
+    return offsets.astype(np.int32), slots
+
+
+def portal_heights(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], cells: list[NDArray[np.int32]], chosen: bool
+) -> NDArray[np.uint8]:
+    """The highest level at which each place is a portal, 0 for none."""
+    heights = np.zeros(cells[0].size if cells else 0, np.uint8)
+    edges = np.arange(sources.size)
+    for level, cell in enumerate(cells, start=1):
+        edges = edges[cell[sources[edges]] != cell[targets[edges]]]
+        if chosen and level > 1:
+            edges = _middle_crossings(sources, targets, cells[level - 2], edges)
+        heights[sources[edges]] = level
+        heights[targets[edges]] = level
+    return heights
+
+
+def _middle_crossings(
+    sources: NDArray[np.int32], targets: NDArray[np.int32], below: NDArray[np.int32], edges: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The paper's portals: of all edges between two neighbouring nodes of the level below, the one in the middle."""
+    a, b = below[sources[edges]].astype(np.int64), below[targets[edges]].astype(np.int64)
+    pairs = np.minimum(a, b) * (int(below.max()) + 1) + np.maximum(a, b)
+    order = np.argsort(pairs, kind="stable")
+    first = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    count = np.diff(np.append(first, order.size))
+    return np.sort(edges[order[first + count // 2]])
+
+
+def lay_out(
+    partition: Partition,
+    offsets: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    heights: NDArray[np.uint8],
+    cells: list[NDArray[np.int32]],
+) -> tuple[_query_kernels.Overlay, list[LevelParts]]:
+    """Number the portals and lay out their rows; the arcs of levels above 0 are still missing."""
+    portals = np.flatnonzero(heights)
+    # The highest first: the top level is what long searches touch.
+    places = portals[np.argsort(-heights[portals].astype(np.int64), kind="stable")].astype(np.int32)
+    portal_at = np.full(heights.size, -1, np.int32)
+    portal_at[places] = np.arange(places.size, dtype=np.int32)
+    tall = heights[places]
+    rows = np.concatenate([[0], np.cumsum(tall, dtype=np.int64)]).astype(np.int32)
+    row_base = np.empty(rows[-1], np.int32)
+    by_level = [np.flatnonzero(heights > level).astype(np.int32) for level in range(len(cells))]
+    begins = np.concatenate([[0], np.cumsum([at.size for at in by_level])]).astype(np.int64)
+    found = []
+    for level, starts in enumerate(partition.starts):
+        ranges = np.column_stack([starts[:-1], starts[1:]])
+        own = np.searchsorted(by_level[level], ranges) + begins[level]
+        members = ranges if level == 0 else np.searchsorted(by_level[level - 1], ranges) + begins[level - 1]
+        at = by_level[level]
+        row_base[rows[portal_at[at]] + level] = members[cells[level][at], 0]
+        used = np.flatnonzero(own[:, 1] > own[:, 0])
+        numbers = np.full(len(ranges), -1, np.int32)
+        numbers[used] = np.arange(used.size, dtype=np.int32)
+        above = cells[level + 1][starts[:-1][used]] if level + 1 < len(cells) else np.full(used.size, -1, np.int32)
+        parts = _customise_kernels.Parts(
+            *(np.ascontiguousarray(pairs[used], np.int32) for pairs in (ranges, members, own))
+        )
+        blocks = np.zeros((used.size, 4), np.int64)
+        work = np.zeros(used.size, np.int64)
+        found.append(LevelParts(numbers, parts, blocks, above, np.zeros(used.size, np.bool_), work))
+    level_starts = np.concatenate([[0, 0], np.cumsum([starts.size for starts in partition.starts])])
+    overlay = _query_kernels.Overlay(
+        offsets=offsets,
+        targets=targets,
+        costs=np.empty(0, np.float32),
+        subs=np.empty(0, np.int32),
+        steps=np.empty(0, np.uint16),
+        places=places,
+        heights=tall,
+        rows=rows,
+        row_first=np.zeros(rows[-1], np.int32),
+        row_last=np.zeros(rows[-1], np.int32),
+        row_base=row_base,
+        members=portal_at[np.concatenate([np.empty(0, np.int32), *by_level])],
+        starts=np.concatenate([np.empty(0, np.int32), *partition.starts]),
+        level_starts=level_starts.astype(np.int32),
+        landmarks=np.zeros((places.size, LANDMARKS)),
+    )
+    return overlay, found
+
+
+_SPARE = 16  # a sixteenth of the pool is kept free for parts that grow in an update
+
+
+class Maker(Portable):
+    """Makes the arcs of parts; keeps its scratch memory for the next time.
+
+    Parameters
+    ----------
+    portals : int
+        Number of all portals.
+    largest : list of (int, int)
+        For each level the most portals and the most members of a part.
+    """
+
+    _OWN = (("_free", deque),)
+
+    def __init__(self, portals: int, largest: list[tuple[int, int]]) -> None:
+        self._portals = portals
+        self._most_portals = max((most for most, _ in largest), default=1)
+        self._most_members = max((most for _, most in largest), default=1)
+        # append and pop of a deque are atomic, so threads need no lock of ours
+        self._free: deque[tuple[Workspaces, _customise_kernels.Scratch]] = deque()
+
+    def all(
+        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.Parts, workers: int | None
+    ) -> list[_customise_kernels.Batch]:
+        """The arcs of some parts of a level, in batches."""
+        count = len(parts.ranges)
+        threads = _threads.worker_count(workers)
+        # Small enough to keep all threads busy to the end.
+        chunk = max(1, count if threads == 1 else -(-count // (8 * threads)))
+        batches: dict[int, _customise_kernels.Batch] = {}
+
+        def work(first: int, last: int) -> None:
+            some = _customise_kernels.Parts(*(pairs[first:last] for pairs in parts))
+            batches[first] = self.batch(overlay, level, some)
+
+        _threads.run_chunks(work, count, workers=workers, chunk=chunk)
+        return [batches[first] for first in sorted(batches)]
+
+    def batch(
+        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.Parts
+    ) -> _customise_kernels.Batch:
+        """The arcs of some parts of a level, made by the calling thread."""
+        try:
+            workspaces, scratch = self._free.pop()
+        except IndexError:
+            workspaces = Workspaces(self._most_members)
+            scratch = _customise_kernels.Scratch(
+                ordinals=np.zeros(self._portals, np.uint16),
+                own=np.empty(self._most_portals, np.int32),
+                direct=np.empty((self._most_portals, self._most_portals)),
+                between=np.empty((self._most_portals, self._most_portals)),
+                needed=np.empty(self._most_portals, np.bool_),
+                # memory that is never written takes no room: either the parents or the rest
+                parents=np.empty((self._most_portals, self._most_members), np.uint16),
+                reduced=_reduced(min(self._most_members, _customise_kernels.MOST_MEMBERS)),
+            )
+        portals = int(np.diff(parts.portals).sum())
+        room = 64 + 16 * portals
+        batch = _customise_kernels.Batch(
+            targets=np.empty(room, np.int32),
+            costs=np.empty(room, np.float32),
+            subs=np.empty(room, np.int32),
+            steps=np.empty(8 * room, np.uint16),
+            row_sizes=np.empty(portals, np.int32),
+            ends=np.zeros((len(parts.ranges) + 1, 3), np.int64),
+            done=np.zeros(1, np.int64),
+        )
+        state = workspaces.take()
+        while True:
+            status = _customise_kernels.customise(overlay, level, parts, state, scratch, batch)
+            if status == _customise_kernels.MORE_ARCS:
+                arrays = {name: np.resize(getattr(batch, name), 2 * room) for name in ("targets", "costs", "subs")}
+                room *= 2
+                batch = batch._replace(**arrays)
+            elif status == _customise_kernels.MORE_STEPS:
+                batch = batch._replace(steps=np.resize(batch.steps, 2 * batch.steps.size))
+            elif status == _customise_kernels.MORE_HEAP:
+                state = workspaces.larger(state)
+            else:
+                break
+        workspaces.give(state)
+        self._free.append((workspaces, scratch))
+        return batch
+
+
+def _reduced(members: int) -> _customise_kernels.Reduced:
+    return _customise_kernels.Reduced(
+        costs=np.empty(members * members),
+        via=np.empty(members * members, np.int16),
+        joined=np.empty(members * members, np.int16),
+        degrees=np.empty(members, np.int32),
+        done=np.empty(members, np.bool_),
+        stack=np.empty((members + 2, 2), np.int32),
+    )
+
+
+def append(
+    overlay: _query_kernels.Overlay, level: int, level_parts: LevelParts, batches: list[_customise_kernels.Batch]
+) -> _query_kernels.Overlay:
+    """Put the arcs of a whole level at the end of the pool."""
+    targets, costs, subs, steps = [overlay.targets], [overlay.costs], [overlay.subs], [overlay.steps]
+    arc, step, part = overlay.targets.size, overlay.steps.size, 0
+    sizes = []
+    for batch in batches:
+        ends = batch.ends
+        arcs, length = int(ends[-1, 1]), int(ends[-1, 2])
+        targets.append(batch.targets[:arcs])
+        costs.append(batch.costs[:arcs])
+        moved = batch.subs[:arcs]
+        subs.append(np.where(moved >= 0, moved + step, -1).astype(np.int32))
+        steps.append(batch.steps[:length])
+        sizes.append(batch.row_sizes)
+        blocks = level_parts.blocks[part : part + len(ends) - 1]
+        blocks[:, 0], blocks[:, 1] = arc + ends[:-1, 1], np.diff(ends[:, 1])
+        blocks[:, 2], blocks[:, 3] = step + ends[:-1, 2], np.diff(ends[:, 2])
+        arc, step, part = arc + arcs, step + length, part + len(ends) - 1
+    if sizes:
+        own = level_parts.parts.portals
+        rows = overlay.rows[overlay.members[own[0, 0] : own[-1, 1]]] + level - 1
+        arcs_of = np.concatenate(sizes)
+        ends_of = overlay.targets.size + np.cumsum(arcs_of)
+        overlay.row_last[rows] = ends_of
+        overlay.row_first[rows] = ends_of - arcs_of
+    return overlay._replace(
+        targets=np.concatenate(targets),
+        costs=np.concatenate(costs),
+        subs=np.concatenate(subs),
+        steps=np.concatenate(steps),
+    )
+
+
+def compacted(
+    overlay: _query_kernels.Overlay, levels: Sequence[LevelParts], used: NDArray[np.int64], arcs: int, steps: int
+) -> _query_kernels.Overlay:
+    """The overlay without what parts left behind when they moved in the pool, with room for more arcs and steps.
+
+    Parts that were set aside lose their place, as nobody reads it. `blocks` of the levels, rows of the overlay and
+    `used` (2,) are changed in place.
+    """
+    edges = int(overlay.offsets[-1])
+    arc, step = edges, 0
+    sources, places, step_sources, step_places, ways = ([np.empty(0, np.int64)] for _ in range(5))
+    for level, level_parts in enumerate(levels, start=1):
+        blocks, spans = level_parts.blocks, level_parts.parts.portals.astype(np.int64)
+        if not len(blocks):
+            continue
+        rows = overlay.rows[overlay.members[_ranges(spans[:, 0], spans[:, 1] - spans[:, 0])]] + level - 1
+        portals = spans[:, 1] - spans[:, 0]
+        part = np.repeat(np.arange(len(blocks)), portals)
+        sizes = (overlay.row_last[rows] - overlay.row_first[rows]).astype(np.int64)
+        begins = np.cumsum(portals) - portals
+        first = overlay.row_first[rows[begins]].astype(np.int64)  # the arcs of a part lie row behind row
+        there = first >= 0
+        count = np.where(there, np.bincount(part, sizes, len(blocks)).astype(np.int64), 0)
+        room = np.minimum(np.maximum(blocks[:, 1], count), count + count // 4) * there
+        own = _ranges(first, count)
+        needed = _steps_needed(overlay, own - edges, np.repeat(np.arange(len(blocks)), count), blocks[:, 2])
+        step_room = np.minimum(np.maximum(blocks[:, 3], needed), needed + needed // 4) * there
+        place, step_place = arc + np.cumsum(room) - room, step + np.cumsum(step_room) - step_room
+        sources.append(own)
+        places.append(_ranges(place, count))
+        step_sources.append(_ranges(blocks[:, 2], needed))
+        step_places.append(_ranges(step_place, needed))
+        ways.append(np.repeat(step_place - blocks[:, 2], count))
+        shift = np.where(there, place - first, 0).astype(np.int32)[part]
+        overlay.row_first[rows] += shift
+        overlay.row_last[rows] += shift
+        blocks[:] = np.column_stack([place, room, step_place, step_room])
+        arc, step = arc + int(room.sum()), step + int(step_room.sum())
+    old, new = np.concatenate(sources), np.concatenate(places)
+    size, step_size = arc + arcs + (arc - edges) // _SPARE, step + steps + step // _SPARE
+    targets, costs = np.zeros(size, np.int32), np.full(size, np.inf, np.float32)
+    subs, all_steps = np.full(size - edges, -1, np.int32), np.zeros(step_size, np.uint16)
+    targets[:edges], costs[:edges] = overlay.targets[:edges], overlay.costs[:edges]
+    targets[new], costs[new] = overlay.targets[old], overlay.costs[old]
+    inner = overlay.subs[old - edges]
+    subs[new - edges] = np.where(inner >= 0, inner + np.concatenate(ways), -1)
+    all_steps[np.concatenate(step_places)] = overlay.steps[np.concatenate(step_sources)]
+    used[:] = arc, step
+    return overlay._replace(targets=targets, costs=costs, subs=subs, steps=all_steps)
+
+
+def _steps_needed(
+    overlay: _query_kernels.Overlay, arcs: NDArray[np.int64], part: NDArray[np.int64], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How many steps from the `first` of each part on its arcs use; `arcs` are places in `subs`, each of a `part`."""
+    subs = overlay.subs[arcs].astype(np.int64)
+    known = subs >= 0
+    subs, part = subs[known], part[known]
+    needed = np.zeros(len(first), np.int64)
+    # The number of steps of an arc stands before them.
+    np.maximum.at(needed, part, subs + 1 + overlay.steps[subs] - first[part])
+    return needed
+
+
+def _ranges(first: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of ranges one after the other."""
+    ends = np.cumsum(sizes)
+    return np.asarray(np.repeat(first - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0))
+
+
+def with_room(overlay: _query_kernels.Overlay, arcs: int, steps: int) -> _query_kernels.Overlay:
+    """The overlay with room at the end of its pool for so many arcs and steps, and some to spare."""
+    arcs += (overlay.targets.size - int(overlay.offsets[-1])) // _SPARE
+    steps += overlay.steps.size // _SPARE
+    return overlay._replace(
+        targets=np.concatenate([overlay.targets, np.zeros(arcs, np.int32)]),
+        costs=np.concatenate([overlay.costs, np.full(arcs, np.inf, np.float32)]),
+        subs=np.concatenate([overlay.subs, np.full(arcs, -1, np.int32)]),
+        steps=np.concatenate([overlay.steps, np.zeros(steps, np.uint16)]),
+    )

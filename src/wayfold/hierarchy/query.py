@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from wayfold.core import batches
 from wayfold.core.locks import Portable
 from wayfold.graph import _kernels as graph_kernels
-from wayfold.graph.searcher import NO_NODES, was_settled
-from wayfold.hierarchy import _kernels
-from wayfold.hierarchy.levels import Levels
-from wayfold.hierarchy.scratch import Scratch
+from wayfold.graph._kernels import SearchState
+from wayfold.graph.searcher import NO_NODES, Workspaces, was_settled
+from wayfold.hierarchy import _query_kernels
+from wayfold.hierarchy.levels import LANDMARKS, Levels
 from wayfold.path import Path, Paths, Status
 
 Points = Callable[[NDArray[np.int32]], NDArray[Any]]
@@ -72,13 +72,15 @@ class Queries(Portable):
         linked, links = scratch.query.linked, scratch.links
         while True:
             began = perf_counter()
-            _kernels.find(overlay.starts, overlay.level_starts, level, single, first, last, scratch.query.near, linked)
+            _query_kernels.find(
+                overlay.starts, overlay.level_starts, level, single, first, last, scratch.query.near, linked
+            )
             found = perf_counter()
             ahead, known = links[0].take(level, first)
             linked[0, 0] = first if known else -1
             behind, known = links[1].take(level, last)
             linked[1, 0] = last if known else -1
-            full = _kernels.connect(
+            full = _query_kernels.connect(
                 (overlay.offsets, overlay.targets, overlay.costs),
                 (back.offsets, back.targets, back.costs),
                 ahead,
@@ -94,7 +96,9 @@ class Queries(Portable):
                 links[1].enlarge(level, last)
                 continue
             query = scratch.plain(ahead, behind)
-            status, end, settled, _ = _kernels.search_levels(arrays, query, top, levels.one_way, level, levels.scale)
+            status, end, settled, _ = _query_kernels.search_levels(
+                arrays, query, top, levels.one_way, level, levels.scale
+            )
             if status != graph_kernels.HEAP_FULL:
                 break
             scratch.enlarge()
@@ -104,10 +108,10 @@ class Queries(Portable):
             settled_nodes.append(levels.partition.order[overlay.places[portals[: overlay.places.size]]])
         path = Path(Status.UNREACHABLE, expanded=settled)
         if status == graph_kernels.FOUND:
-            count, cost = _kernels.obtain(arrays, query, top, end)
+            count, cost = _query_kernels.obtain(arrays, query, top, end)
             while count < 0:
                 scratch.enlarge_out(2 * scratch.query.out.size)
-                count, cost = _kernels.obtain(arrays, scratch.plain(ahead, behind), top, end)
+                count, cost = _query_kernels.obtain(arrays, scratch.plain(ahead, behind), top, end)
             nodes = levels.partition.order[scratch.query.out[:count]]
             path = Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled)
         self._free.append(scratch)
@@ -149,7 +153,7 @@ class Queries(Portable):
             nodes = np.empty(64 * (end - begin), np.int32)
             used, at = 0, begin
             while at < end:
-                done, used, status = _kernels.answer_many(
+                done, used, status = _query_kernels.answer_many(
                     arrays,
                     back,
                     scratch.plain(),
@@ -167,7 +171,7 @@ class Queries(Portable):
                 at += done
                 if status == graph_kernels.HEAP_FULL:
                     scratch.enlarge()
-                elif status == _kernels.NO_ROOM:
+                elif status == _query_kernels.NO_ROOM:
                     nodes = np.resize(nodes, 2 * nodes.size)
                     scratch.enlarge_out(nodes.size)
             self._free.append(scratch)
@@ -196,3 +200,108 @@ class Queries(Portable):
             return Scratch(self.levels, self._largest)
         scratch.renew(self.levels.version)
         return scratch
+
+
+# Starts, and goals, whose links a thread keeps: squads that go to a few places; fewer where parts are large.
+MOST_LINKS = 16
+_LINKED_PLACES = 1 << 16
+
+State = tuple[Any, ...]
+
+
+class Links:
+    """Links of the starts, or of the goals, of the latest queries: characters who share one share its link.
+
+    Parameters
+    ----------
+    places : int
+        Places of the largest part that is linked in.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._workspaces = Workspaces(places)
+        self._most = int(np.clip(_LINKED_PLACES // places, 1, MOST_LINKS))
+        # From (level, place) to the search state, the one that was asked for last at the end.
+        self._found: dict[tuple[int, int], State] = {}
+
+    def take(self, level: int, place: int) -> tuple[State, bool]:
+        """The link of a place in its part of a level, or a state for a new one, and whether it is known."""
+        state = self._found.pop((level, place), None)
+        known = state is not None
+        if state is None:
+            full = len(self._found) == self._most
+            state = self._found.pop(next(iter(self._found))) if full else tuple(self._workspaces.take())
+        self._found[level, place] = state
+        return state, known
+
+    def enlarge(self, level: int, place: int) -> None:
+        """Forget a link whose heap was too small, and give the next one a larger heap."""
+        state = SearchState(*self._found.pop((level, place)))
+        self._workspaces.give(self._workspaces.larger(state))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all links."""
+        return sum(array.nbytes for state in self._found.values() for array in state)
+
+
+class Scratch:
+    """Scratch memory of one query at a time."""
+
+    def __init__(self, levels: Levels, largest: int) -> None:
+        count = levels.partition.levels
+        portals = levels.overlay.places.size
+        self.version = levels.version
+        self.largest = largest
+        self.links = Links(largest), Links(largest)
+        inside = Workspaces(largest)
+        self.query = _query_kernels.Query(
+            state=Workspaces(max(1, portals)).take(),
+            ahead=inside.take(),
+            behind=inside.take(),
+            near=np.zeros((count + 1, 2), np.int32),
+            marks=np.zeros(LANDMARKS),
+            linked=np.full((2, 3), -1, np.int64),
+            trail=np.empty(portals + 1, np.int32),
+            frames=np.zeros((count + 2, 5), np.int64),
+            out=np.empty(4096, np.int32),
+        )
+
+    def plain(self, ahead: State | None = None, behind: State | None = None) -> tuple[Any, ...]:
+        """All of it as plain tuples, which kernels take faster (see `_kernels.opened`), with links or without."""
+        query = self.query
+        return (
+            tuple(query.state),
+            ahead or tuple(query.ahead),
+            behind or tuple(query.behind),
+            *query[3:],
+        )
+
+    def enlarge(self) -> None:
+        """Larger heaps; links in `query` are made again."""
+        query = self.query
+        query.linked[:, 0] = -1
+        states: dict[str, Any] = {
+            name: Workspaces(state.cost.size).larger(state)
+            for name, state in (("state", query.state), ("ahead", query.ahead), ("behind", query.behind))
+        }
+        self.query = query._replace(**states)
+
+    def enlarge_out(self, room: int) -> None:
+        """More room for a path."""
+        if self.query.out.size < room:
+            self.query = self.query._replace(out=np.empty(room, np.int32))
+
+    def renew(self, version: int) -> None:
+        """Forget links that were made with other costs."""
+        if version != self.version:
+            self.version = version
+            self.links = Links(self.largest), Links(self.largest)
+            self.query.linked[:, 0] = -1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of it."""
+        query = self.query
+        arrays = (*query.state, *query.ahead, *query.behind, *query[3:])
+        return sum(array.nbytes for array in arrays) + sum(links.nbytes for links in self.links)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayfold.core.locks import Portable
 from wayfold.graph._kernels import SearchState
-from wayfold.graph.workspace import Workspaces
+from wayfold.graph.searcher import Workspaces
 from wayfold.navmesh._interval_kernels import Heap, Pool, Roots
 from wayfold.navmesh._weighted_kernels import Region
 

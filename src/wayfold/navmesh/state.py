@@ -17,7 +17,7 @@ from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
-from wayfold.graph._build_kernels import sort_rows
+from wayfold.graph._csr_kernels import sort_rows
 from wayfold.navmesh import _corridor_kernels, _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links
 from wayfold.navmesh._ground_kernels import Ground

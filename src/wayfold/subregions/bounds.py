@@ -21,9 +21,9 @@ from wayfold.agent import Motion
 from wayfold.core import batches
 from wayfold.graph import Graph, searcher
 from wayfold.graph._kernels import HEAP_FULL, GraphSpace
-from wayfold.subregions import _useful_kernels
-from wayfold.subregions._bounds_kernels import BoundedSpace, SteppedSpace
-from wayfold.subregions._masks import Masks
+from wayfold.subregions import _kernels
+from wayfold.subregions._kernels import BoundedSpace, SteppedSpace
+from wayfold.subregions.subregions import Masks
 from wayfold.waypoints import WaypointGraph
 
 
@@ -91,7 +91,7 @@ class Bounds:
         self._home = waypoints.layout.of[:, 0]
 
         def portals(first: int, last: int) -> None:
-            _useful_kernels.find_portals(space, waypoints.layout.of, first, last, self._flags)
+            _kernels.find_portals(space, waypoints.layout.of, first, last, self._flags)
 
         batches.run_chunks(portals, graph.num_nodes, chunk=1 << 16)
         self.look(waypoints, space, np.arange(regions))
@@ -106,9 +106,7 @@ class Bounds:
             state = pool.take()
             for region in regions[first:last]:
                 lists = (layout.offsets, layout.members, region)
-                while (
-                    _useful_kernels.mark_useful(space, layout.of, *lists, state, flags, searcher.NO_NODES) == HEAP_FULL
-                ):
+                while _kernels.mark_useful(space, layout.of, *lists, state, flags, searcher.NO_NODES) == HEAP_FULL:
                     state = pool.larger(state)
                 nodes = layout.members[layout.offsets[region] : layout.offsets[region + 1]]
                 self.of_use[nodes] = np.where(flags[nodes] > 0, 0, region + 1)

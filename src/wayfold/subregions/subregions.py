@@ -1,32 +1,273 @@
-"""`SubregionGraph`: clusters of locally connected waypoints, and planning through them (000, sections 4 to 6)."""
+"""From a waypoint graph to its subregions: what stands between the class and the kernels."""
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold.agent import Motion, check_motions
-from wayfold.core import checks
+from wayfold.agent import ALL_MOTIONS, Motion, check_motions
+from wayfold.core import batches, checks
 from wayfold.core.interrupts import interruptible
-from wayfold.core.locks import ReadersWriter, reads, writes
-from wayfold.core.schema import Parts, Savable
+from wayfold.core.locks import Portable, ReadersWriter, reads, writes
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import _kernels as search_kernels
 from wayfold.path import Path, Status
-from wayfold.subregions import _files, _kernels, _queries
-from wayfold.subregions._build import COSTS, Abstraction, abstract
-from wayfold.subregions._masks import Masks
+from wayfold.subregions import _kernels
 from wayfold.subregions.bounds import Bounds
 from wayfold.subregions.repair import Live
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
+
+COSTS = ("fixed", "min", "average", "max", "centroid")
+_MOST_SHORT_LABELS = 65_535  # the 65,536th number of two bytes says "no label"
+
+
+@dataclass
+class Abstraction:
+    """Subregions and connections, before a cost scheme is chosen."""
+
+    labels: NDArray[Any]  # (n,) uint16 or int32
+    homes: NDArray[np.int32]  # (s,) active region of each subregion
+    centroids: NDArray[np.float64]  # (s, 3)
+    pairs: NDArray[np.int32]  # (c, 2), sorted
+    lengths: NDArray[np.float32]  # (c, 3): shortest, average and longest edge
+    counts: NDArray[np.int64]  # (c,) edges between the two
+    fingerprint: str | None = None  # of the waypoint graph, known once it was saved or loaded
+
+    @property
+    def count(self) -> int:
+        """Number of subregions."""
+        return len(self.homes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(a.nbytes for a in (self.labels, self.homes, self.centroids, self.pairs, self.lengths, self.counts))
+
+    def graph(self, cost: str) -> Graph:
+        """Subregions as nodes at their centroids and connections as edges, under a cost scheme (000, section 5.2)."""
+        if cost == "centroid":
+            costs = None
+        elif cost == "fixed":
+            costs = np.ones(len(self.pairs), np.float32)
+        else:
+            costs = self.lengths[:, ("min", "average", "max").index(cost)]
+        points = self.centroids if len(self.centroids) else np.zeros((1, 3))
+        return Graph.from_edges(points, self.pairs, costs=costs)
+
+
+def _mix(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.uint64]:
+    """Scrambled numbers (the finaliser of SplitMix64): an order that does not depend on how many numbers there are."""
+    with np.errstate(over="ignore"):
+        x = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))
+
+
+def region_order(count: int, seed: int) -> NDArray[np.int32]:
+    """The order in which regions are processed."""
+    return np.argsort(_mix(np.arange(count, dtype=np.uint64), seed), kind="stable").astype(np.int32)
+
+
+def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.Layout:
+    """Regions for the kernels, with a random active region for every boundary waypoint (000, section 5.1)."""
+    of = waypoints.layout.of
+    choice = _mix(np.arange(len(of), dtype=np.uint64), seed + 1) & np.uint64(1)
+    active = np.where(of[:, 1] >= 0, choice, 0).astype(np.uint8)
+    return _kernels.Layout(of, waypoints.layout.offsets, waypoints.layout.members, active)
+
+
+def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstraction:
+    """Algorithm 1."""
+    graph = waypoints.graph
+    space = graph._space(int(motions))
+    labels = np.empty(graph.num_nodes, np.int32)
+    homes = np.empty(graph.num_nodes, np.int32)
+    queue = np.empty(graph.num_nodes, np.int32)
+    layout = layout_of(waypoints, seed)
+    order = region_order(waypoints.num_regions, seed)
+    count = int(_kernels.detect(space, layout, order, labels, homes, queue))
+    pairs, lengths, counts = connections(space, labels)
+    sums, sizes = np.zeros((count, 3)), np.zeros(count, np.int64)
+    _kernels.centroids(graph.points, labels, sums, sizes)
+    middle = sums / np.maximum(sizes, 1)[:, None]
+    return Abstraction(short(labels, count), homes[:count].copy(), middle, pairs, lengths, counts)
+
+
+def short(labels: NDArray[np.int32], count: int) -> NDArray[Any]:
+    """Labels in 2 bytes where they fit; the highest number of the dtype stands for none."""
+    kind = np.uint16 if count <= _MOST_SHORT_LABELS else np.int32
+    return np.where(labels < 0, np.iinfo(kind).max, labels).astype(kind)
+
+
+def new_table(size: int) -> _kernels.Connections:
+    """An empty table of connections; `size` is a power of two."""
+    return _kernels.Connections(
+        np.full(size, -1, np.int64), np.empty(size, np.int64), np.empty(size), np.empty(size), np.empty(size)
+    )
+
+
+def connections(
+    space: Any, labels: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.int64]]:
+    """Pairs of connected subregions, sorted, with the shortest, average and longest edge of each and their number."""
+    size = 1 << 10
+    while True:
+        table = new_table(size)
+        if _kernels.connect(space, labels, table) != _kernels.FULL:
+            break
+        size *= 8
+    filled = np.flatnonzero(table.keys >= 0)
+    filled = filled[np.argsort(table.keys[filled])]
+    keys = table.keys[filled]
+    pairs = np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
+    average = table.total[filled] / table.count[filled]
+    lengths = np.column_stack([table.shortest[filled], average, table.longest[filled]]).astype(np.float32)
+    return np.ascontiguousarray(pairs), np.ascontiguousarray(lengths), table.count[filled]
+
+
+if TYPE_CHECKING:
+    pass
+
+_SubregionGraph = TypeVar("_SubregionGraph", bound="SubregionGraph")
+
+
+def fingerprint(waypoints: WaypointGraph) -> str:
+    """A text that two waypoint graphs share only when their waypoints, regions and edges are the same.
+
+    Edges are the same when they lead to the same waypoints for the same motions at the same costs; the spare slots that
+    edits leave in the rows do not count, nor does the order of edges within a row.
+    """
+    graph = waypoints.graph
+    sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
+    every = np.uint8(ALL_MOTIONS)
+    motions = np.full(graph.targets.size, every) if graph.motions is None else graph.motions
+    costs = np.zeros(0, np.float32) if graph.costs is None else graph.costs
+    columns: list[NDArray[Any]] = (
+        [sources, graph.targets, motions, costs] if costs.size else [sources, graph.targets, motions]
+    )
+    if (motions == 0).any():
+        columns = [column[motions > 0] for column in columns]
+    if not _ascending(columns):
+        order = np.lexsort(columns[::-1])
+        columns = [column[order] for column in columns]
+    digest = hashlib.sha256(b"lengths" if graph.costs is None else b"costs")
+    for array in (graph.points, waypoints.layout.of, *columns):
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+def _ascending(columns: list[NDArray[Any]]) -> bool:
+    """Whether rows of several columns stand in order, the first column before the second."""
+    undecided = np.ones(max(len(columns[0]) - 1, 0), np.bool_)
+    for column in columns:
+        if (undecided & (column[1:] < column[:-1])).any():
+            return False
+        undecided &= column[1:] == column[:-1]
+    return True
+
+
+def labels_fit(parts: Parts) -> None:
+    """Labels are subregions, or the highest number of the dtype for none; every subregion has a waypoint."""
+    labels, count = parts.arrays["labels"], len(parts.arrays["homes"])
+    known = labels[labels != np.iinfo(labels.dtype).max]
+    if known.size and not 0 <= known.min() <= known.max() < count:
+        raise ValueError("a label names a subregion that is not there")
+    if not np.bincount(known, minlength=count).all():
+        raise ValueError("a subregion has no waypoint")
+
+
+def pairs_ascend(parts: Parts) -> None:
+    """Connections stand in ascending order, each once and the lower subregion first; of the lengths too."""
+    pairs, lengths = parts.arrays["pairs"].astype(np.int64), parts.arrays["lengths"]
+    numbers = pairs[:, 0] << 32 | pairs[:, 1]
+    if (pairs[:, 0] >= pairs[:, 1]).any() or (numbers[1:] <= numbers[:-1]).any():
+        raise ValueError("a connection is there twice, or the connections are not in order")
+    if (lengths[:, 0] > lengths[:, 2]).any():
+        raise ValueError("the shortest edge of a connection is longer than its longest")
+
+
+SCHEMA = Schema(
+    "subregion-graph",
+    {
+        "labels": Array("uint16|int32", ("waypoints",), "subregion of each waypoint"),
+        "homes": Array("int32", ("subregions",), "region of each subregion", 0),
+        "centroids": Array("float64", ("subregions", 3), "middles, metres", -checks.LARGEST, checks.LARGEST),
+        "pairs": Array("uint16|int32", ("connections", 2), "subregions that are connected", refers="subregions"),
+        "lengths": Array(
+            "float32", ("connections", 3), "shortest, average and longest edge", 0.0, checks.LARGEST_COST, finite=False
+        ),
+        "counts": Array("uint32", ("connections",), "edges between the two", 1),
+    },
+    {
+        "motions": Value(int, "Motion bits of the character", 1, int(ALL_MOTIONS)),
+        "cost": Value(str, "cost scheme of the connections", among=COSTS),
+        "seed": Value(int, "processing order", 0, 2**63 - 1),
+        "waypoints": Value(str, "fingerprint of the waypoint graph"),
+    },
+    {"waypoints": 1},
+    (labels_fit, pairs_ascend),
+)
+
+
+def to_parts(subregions: SubregionGraph) -> Parts:
+    """Subregions and labels, without the waypoint graph."""
+    parts = subregions.abstraction()
+    if parts.fingerprint is None and subregions.waypoints is not None:
+        parts.fingerprint = fingerprint(subregions.waypoints)
+    number = np.uint16 if parts.labels.dtype == np.uint16 else np.int32
+    arrays: dict[str, Any] = {
+        "labels": parts.labels,
+        "centroids": parts.centroids,
+        "homes": parts.homes,
+        "pairs": parts.pairs.astype(number),
+        "lengths": parts.lengths,
+        "counts": parts.counts.astype(np.uint32),
+    }
+    meta = {
+        "motions": int(subregions.motions),
+        "cost": subregions.cost,
+        "seed": subregions.seed,
+        "waypoints": parts.fingerprint,
+    }
+    return Parts(arrays, meta)
+
+
+def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
+    """The subregion graph, without the waypoint graph."""
+    arrays, meta = parts.arrays, parts.meta
+    found = Abstraction(
+        arrays["labels"],
+        arrays["homes"],
+        arrays["centroids"],
+        arrays["pairs"].astype(np.int32),
+        arrays["lengths"],
+        arrays["counts"].astype(np.int64),
+        meta["waypoints"],
+    )
+    return kind(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
+
+
+def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
+    """Whether every label is of a subregion in a region of its waypoint; a fingerprint can be copied from elsewhere."""
+    if len(parts.labels) != waypoints.num_waypoints or parts.homes.max(initial=-1) >= waypoints.num_regions:
+        return False
+    known = np.flatnonzero(parts.labels != np.iinfo(parts.labels.dtype).max)
+    home = parts.homes[parts.labels[known]]
+    return bool((waypoints.layout.of[known] == home[:, None]).any(axis=1).all())
+
 
 MARGIN = 1
 WEIGHT = 1.1
@@ -178,8 +419,8 @@ class SubregionGraph(Savable):
         """
         if waypoints is self.waypoints:
             return self
-        same = _files.fingerprint(waypoints) == self.parts.fingerprint
-        if not same or not _files.belong(self.parts, waypoints):
+        same = fingerprint(waypoints) == self.parts.fingerprint
+        if not same or not belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
         self.waypoints, self._edits = waypoints, waypoints._edits
         return self
@@ -291,7 +532,7 @@ class SubregionGraph(Savable):
         if exact:
             self.prepare_exact()
         planner = partial(self.path, margin=margin, weight=weight, exact=exact)
-        return _queries.run([planner], None, starts, goals, workers)
+        return run([planner], None, starts, goals, workers)
 
     @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
@@ -425,16 +666,115 @@ class SubregionGraph(Savable):
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    _SCHEMA = _files.SCHEMA
+    _SCHEMA = SCHEMA
 
     @reads
     def _to_parts(self) -> Parts:
-        return _files.to_parts(self)
+        return to_parts(self)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return _files.from_parts(cls, parts)
+        return from_parts(cls, parts)
 
 
 def _check_cost(cost: str) -> None:
     checks.choice(cost, "cost", COSTS)
+
+
+class Mask(NamedTuple):
+    """Which subregions a filtered search may enter."""
+
+    allowed: NDArray[np.uint8]
+    marked: NDArray[np.int32]
+
+
+class Masks(Portable):
+    """A pool of masks for `count` subregions; threads need no lock, as append and pop of a deque are atomic."""
+
+    _OWN = (("_free", deque),)
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free: deque[Mask] = deque()
+
+    def take(self) -> Mask:
+        """A mask that allows nothing."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Mask(np.zeros(self.count, np.uint8), np.empty(self.count, np.int32))
+
+    def give(self, mask: Mask) -> None:
+        """Return a mask that allows nothing again."""
+        self._free.append(mask)
+
+
+def run(
+    planners: Sequence[Callable[[Any, Any], Path]],
+    which: ArrayLike | None,
+    starts: ArrayLike,
+    goals: ArrayLike,
+    workers: int | None,
+) -> list[Path]:
+    """The path of every query by the planner that `which` names; by the first without it."""
+    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
+    for name, ends in (("starts", a), ("goals", b)):
+        if ends.ndim not in (1, 2):
+            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
+    checks.same_length(a, b)
+    kind = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
+    if kind.shape != (len(a),) or (kind.size and not (kind.min() >= 0 and kind.max() < len(planners))):
+        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
+    found: list[Any] = [None] * len(kind)
+
+    def work(first: int, last: int) -> None:
+        for at in range(first, last):
+            found[at] = planners[kind[at]](a[at], b[at])
+
+    batches.run_chunks(work, len(kind), workers=workers, chunk=4)
+    return found
+
+
+@checks.checked
+def crowd_paths(
+    subregions: Sequence[SubregionGraph],
+    which: ArrayLike,
+    starts: ArrayLike,
+    goals: ArrayLike,
+    *,
+    margin: int = MARGIN,
+    weight: float = WEIGHT,
+    exact: bool = False,
+    workers: int | None = None,
+) -> list[Path]:
+    """The paths of many characters with different motions, in parallel; each is what `SubregionGraph.path` gives.
+
+    Parameters
+    ----------
+    subregions : sequence of SubregionGraph
+        One for each set of motions, all over the same waypoint graph, which is held once.
+    which : (q,) array_like of int
+        Which of them each character uses.
+    starts, goals : (q, 3) points or (q,) waypoint numbers
+    margin, weight, exact
+        As for `SubregionGraph.path`.
+    workers : int, >= 1, optional
+        Threads, all cores by default.
+
+    Raises
+    ------
+    ParameterError
+        When the graphs do not share their waypoints, or the arrays are not as long as each other.
+    OffMapError
+        When a point has no waypoint that its character can move to.
+    """
+    graphs = list(subregions)
+    for graph in graphs:
+        checks.instance(graph, "each of subregions", SubregionGraph)
+    if not graphs or any(graph.waypoints is None or graph.waypoints is not graphs[0].waypoints for graph in graphs):
+        raise ParameterError("a crowd needs subregion graphs that were built over one and the same waypoint graph")
+    if exact:
+        for graph in graphs:
+            graph.prepare_exact()
+    planners = [partial(graph.path, margin=margin, weight=weight, exact=exact) for graph in graphs]
+    return run(planners, which, starts, goals, workers)

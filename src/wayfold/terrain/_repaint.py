@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wayfold.core.arrays import distinct
 from wayfold.core.bounded_cache import BoundedCache
-from wayfold.geometry.near import same_points
+from wayfold.geometry.frame import same_points
 from wayfold.geometry.polygon import overlaying
 from wayfold.terrain._kernels import Triangulation
 from wayfold.terrain._subdivision import UNPAINTED, Array, Ints, reconnect, triangulate

@@ -10,18 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.graph._kernels import (
-    FOUND,
-    HEAP_FULL,
-    UNREACHABLE,
-    begin,
-    cost,
-    distance,
-    drop_top,
-    relax,
-    slots,
-    target,
-)
+from wayfold.graph._kernels import FOUND, HEAP_FULL, UNREACHABLE, begin, cost, distance, drop_top, relax, slots, target
 from wayfold.terrain._kernels import Triangulation, segment_cost  # noqa: F401
 from wayfold.terrain._steiner_kernels import across
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wayfold.core.arrays import distinct
 from wayfold.errors import GeometryError
-from wayfold.geometry.near import same_points
+from wayfold.geometry.frame import same_points
 from wayfold.terrain import _kernels
 
 Array = NDArray[np.float64]

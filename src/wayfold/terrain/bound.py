@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.graph.workspace import Workspaces
+from wayfold.graph.searcher import Workspaces
 from wayfold.terrain import _bound_kernels
 from wayfold.terrain.ground import Array, Ground, Ints, linked_space
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
-from wayfold.graph.workspace import Workspaces
+from wayfold.graph.searcher import Workspaces
 from wayfold.terrain import _kernels, _route_kernels
 from wayfold.terrain._subdivision import connect, fans, thinnest
 

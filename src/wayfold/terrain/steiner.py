@@ -14,7 +14,7 @@ from wayfold.core import batches
 from wayfold.errors import ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.graph.workspace import Workspaces
+from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path, Status
 from wayfold.terrain import _bushwhack_kernels, _disc_kernels, _kernels, _steiner_kernels
 from wayfold.terrain.discs import exact_cost

@@ -10,7 +10,7 @@ from wayfold.agent import AGENT_VALUES, agent_from_meta, agent_to_meta
 from wayfold.core import checks
 from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry import Mesh
-from wayfold.graph import Graph, _files
+from wayfold.graph import Graph, files
 from wayfold.waypoints.regions import Regions
 from wayfold.waypoints.surroundings import Surroundings
 
@@ -54,7 +54,7 @@ def mesh_there(parts: Parts) -> None:
 SCHEMA = Schema(
     "waypoint-graph",
     {
-        **_files.ARRAYS,
+        **files.ARRAYS,
         "boxes": Array("float64", ("regions", 6), "low and high corner of each region, metres", -4 * _FAR, 4 * _FAR),
         "regions": Array("int32", ("nodes", 2), "regions of each waypoint, -1 for no second", -1, refers="regions"),
         "removed": Array("bool", ("nodes",), "waypoints that edits have taken away"),
@@ -69,14 +69,14 @@ SCHEMA = Schema(
         "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT_VALUES),
     },
     {"nodes": 1, "regions": 1},
-    (_files.rows_fit, regions_fit, mesh_there),
+    (files.rows_fit, regions_fit, mesh_there),
 )
 
 
 def to_parts(waypoints: WaypointGraph) -> Parts:
     """A graph, its regions and the mesh it was built from."""
     graph, layout = waypoints.graph, waypoints.layout
-    arrays = {**_files.graph_arrays(graph), "boxes": layout.boxes, "regions": layout.of, "removed": waypoints.removed}
+    arrays = {**files.graph_arrays(graph), "boxes": layout.boxes, "regions": layout.of, "removed": waypoints.removed}
     shape = None if layout.shape is None else list(layout.shape)
     meta: dict[str, Any] = {"shape": shape, "agent": None, "built": waypoints.built}
     if waypoints.surroundings is not None:
@@ -100,6 +100,6 @@ def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
         if "closed_triangles" in arrays:
             closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
         surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
-    waypoints = kind(_files.graph_of(Graph, parts), regions, surroundings)
+    waypoints = kind(files.graph_of(Graph, parts), regions, surroundings)
     waypoints.removed, waypoints.built = arrays["removed"], parts.meta["built"]
     return waypoints

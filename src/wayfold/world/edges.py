@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.graph import Graph
-from wayfold.graph.convert import edge_costs
+from wayfold.graph.graph import edge_costs
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.surroundings import Body
 from wayfold.world.shapes import Shape

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from wayfold.agent import Agent
 from wayfold.grid import SparseGrid
-from wayfold.grid.index import CellIndex
+from wayfold.grid.sources import CellIndex
 from wayfold.world.planner import Points, off_map
 
 _ASIDE = 1.5

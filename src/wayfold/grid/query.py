@@ -13,11 +13,11 @@ from wayfold.core.batches import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.graph.workspace import Workspaces
-from wayfold.grid import _kernels, _plan_kernels, _sparse_kernels
+from wayfold.graph.searcher import Workspaces
+from wayfold.grid import _dense_kernels, _search_kernels
 from wayfold.grid import _store_kernels as layout
-from wayfold.grid._links import LinkTable
-from wayfold.grid.tables import RegionTable
+from wayfold.grid._store import LinkTable
+from wayfold.grid.sparse import RegionTable
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Planner:
     def cells_of(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """Coordinates of nodes."""
         cells = np.empty((len(nodes), 3), np.int64)
-        _sparse_kernels.positions(self.grid._store, nodes, cells)
+        _search_kernels.positions(self.grid._store, nodes, cells)
         return cells
 
     def nodes_of(self, cells: ArrayLike, name: str) -> NDArray[np.int32]:
@@ -72,14 +72,14 @@ class Planner:
     # --- spaces ----------------------------------------------------------------------------------------------------
 
     @property
-    def space(self) -> _sparse_kernels.SparseSpace:
+    def space(self) -> _search_kernels.SparseSpace:
         """The cells as a search space."""
-        return _sparse_kernels.SparseSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
+        return _search_kernels.SparseSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
 
     @property
-    def region_space(self) -> _sparse_kernels.RegionSpace:
+    def region_space(self) -> _search_kernels.RegionSpace:
         """The regions as a search space."""
-        return _sparse_kernels.RegionSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
+        return _search_kernels.RegionSpace(self.grid._store, self.grid.effect_cost, self.links.arrays())
 
     @property
     def cell_states(self) -> Workspaces:
@@ -180,7 +180,7 @@ class Planner:
         state, nodes, settled = self._refined(states, route, first, last, trim)
         states.give(state)
         points = self.cells_of(nodes)
-        cost = _plan_kernels.leg_costs(self.space, nodes, points, False)
+        cost = _search_kernels.leg_costs(self.space, nodes, points, False)
         timings = {"abstract": routed - begin, "refine": time.perf_counter() - routed}
         return Path(Status.FOUND, points, nodes=nodes, cost=cost, expanded=settled, timings=timings, smoother=self.pull)
 
@@ -192,12 +192,12 @@ class Planner:
         state = states.take()
         while True:
             trail = np.empty(room, np.int32)
-            status, count, settled = _plan_kernels.refine(
+            status, count, settled = _search_kernels.refine(
                 self.space, state, route, first, last, _AHEAD, _SCALE, trim, trail
             )
-            if status == _plan_kernels.DONE:
+            if status == _search_kernels.DONE:
                 return state, trail[:count].copy(), settled
-            if status == _plan_kernels.TRAIL_FULL:
+            if status == _search_kernels.TRAIL_FULL:
                 room *= 4
             else:
                 state = states.larger(state)
@@ -216,7 +216,7 @@ class Planner:
 
     def costs_to(self, goal: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Cost of the cheapest way from every node to one, and the next node on it; no one-way edges and links."""
-        return searcher.tree_from(_sparse_kernels.BackSpace(self.space), self.cell_states, goal)
+        return searcher.tree_from(_search_kernels.BackSpace(self.space), self.cell_states, goal)
 
     def route(self, region: int, goal_region: int) -> tuple[NDArray[np.int32] | None, int]:
         """Regions from one to another by A* over the abstract graph, None where there is no way; regions settled."""
@@ -255,11 +255,11 @@ class Planner:
         if nodes.min(initial=0) < 0:
             return path
         corners = np.empty(len(cells), np.int32)
-        space = _sparse_kernels.ClearSpace(self.space)
+        space = _search_kernels.ClearSpace(self.space)
         flat = np.ascontiguousarray(cells[:, :2], dtype=np.int32)
-        kept = corners[: _kernels.pull_straight(space, nodes, flat, corners)]
+        kept = corners[: _dense_kernels.pull_straight(space, nodes, flat, corners)]
         nodes, points = nodes[kept], cells[kept]
-        cost = _plan_kernels.leg_costs(self.space, nodes, points, True)
+        cost = _search_kernels.leg_costs(self.space, nodes, points, True)
         if not np.isfinite(cost):
             return path
         timings = {**path.timings, "smooth": time.perf_counter() - begin}
@@ -274,9 +274,9 @@ class Planner:
                 raise OffMapError(f"the {name} of the path, {tuple(cell.tolist())}, is not a cell of the grid any more")
         space = self.space
         pulled = path._smoother is None  # a leg of it may be a walk, even where there is a link as well
-        ahead, behind = _plan_kernels.holding(space, nodes, cells)
+        ahead, behind = _search_kernels.holding(space, nodes, cells)
         if ahead == len(nodes) - 1:
-            cost = _plan_kernels.leg_costs(space, nodes, cells, pulled)
+            cost = _search_kernels.leg_costs(space, nodes, cells, pulled)
             return Path(Status.FOUND, cells, nodes=nodes, cost=cost, smoother=self.pull)
         left, right = ahead, len(nodes) - 1 - behind
         middle = self.path(int(nodes[left]), int(nodes[right]), abstract=abstract, smooth=smooth)
@@ -284,7 +284,7 @@ class Planner:
             return self.path(int(nodes[0]), int(nodes[-1]), abstract=abstract, smooth=smooth)
         nodes = np.concatenate([nodes[:left], middle.nodes, nodes[right + 1 :]])
         points = np.concatenate([cells[:left], middle.points.astype(np.int64), cells[right + 1 :]])
-        cost = _plan_kernels.leg_costs(space, nodes, points, smooth or pulled)
+        cost = _search_kernels.leg_costs(space, nodes, points, smooth or pulled)
         return Path(
             Status.FOUND,
             points,
@@ -305,7 +305,7 @@ class Planner:
         centres = np.empty(alive.size, np.int32)
         edges = np.empty((self.grid.num_abstract_edges, 2), np.int32)
         supports = np.empty(len(edges), np.int64)
-        _plan_kernels.list_regions(store, centres, edges, supports)
+        _search_kernels.list_regions(store, centres, edges, supports)
         return RegionTable(
             cells=self.cells_of(nodes),
             region=number[store.owners[nodes >> 4]],

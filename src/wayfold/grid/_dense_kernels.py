@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Grids as search spaces: eight slots a cell, one for each direction.
 
 Directions run clockwise on a map whose rows go down: 0 east, 1 south-east, 2 south, ... 7 north-east. Even ones are
