@@ -13,7 +13,7 @@ from tests.draws import seeds
 from tests.floorplan.test_plan import box_mesh
 from tests.floorplan.test_turned_buildings import reordered, subdivided, turned, wedge
 from wayfold import Agent, Mesh
-from wayfold.floorplan import Building, _sections
+from wayfold.floorplan import Building, building
 
 pytestmark = pytest.mark.kernels
 
@@ -115,7 +115,7 @@ def test_areas_stay_valid_where_rounded_borders_cross():
     shell += [(-4, 2), (-2, 1), (-1, 1), (-1, 0)]
     other = [(0, 0), (31449271, -8426806), (31007382, -10075959)]
     shape = shapely.MultiPolygon([shapely.Polygon(np.array(ring) * 2.0**-12) for ring in (shell, other)])
-    whole = _sections.opened(_sections.closed(shape, 1.0), 1.0)
+    whole = building.opened(building.closed(shape, 1.0), 1.0)
     assert whole.is_valid
     assert whole.area == pytest.approx(shape.area, rel=1e-3)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests import naive_floorplan as naive
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.floorplan import METHODS, FloorPlan
-from wayfold.floorplan._combine import Pieces, combine
 from wayfold.floorplan.growth import Growth, Settings
+from wayfold.floorplan.polygons import Pieces, combine
 
 pytestmark = pytest.mark.kernels
 

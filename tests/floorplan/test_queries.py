@@ -330,12 +330,12 @@ def test_the_paper_s_path_is_the_shortest_over_centres_and_gateways_from_the_pla
 @settings(max_examples=25)
 @given(worlds, st.sampled_from(METHODS))
 def test_shared_corners_make_every_gateway_an_edge_of_both_polygons(world, method):
-    from wayfold.floorplan import _mesh
+    from wayfold.floorplan import gateways
 
     cut = FloorPlan(*make(world)).decompose(method)
     if not cut.num_regions:
         return
-    vertices, polygons = _mesh.shared_corners(cut)
+    vertices, polygons = gateways.shared_corners(cut)
     edges = {}
     for number, polygon in enumerate(polygons):
         for a, b in zip(polygon.tolist(), np.roll(polygon, -1).tolist(), strict=True):

@@ -12,7 +12,7 @@ from tests.draws import seeds
 from tests.formats import samples
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats import load_bsp, load_mesh
-from wayfold.formats._hulls import brush_faces, patch_faces
+from wayfold.formats.quake import brush_faces, patch_faces
 
 
 def write(folder, content):

@@ -16,7 +16,7 @@ from tests.naive_navmesh import holding
 from tests.navmesh.strategies import grid_polygons, polygon_meshes, triangle_polygons
 from wayfold import NavMesh
 from wayfold.errors import OffMapError
-from wayfold.navmesh.weighted import Query, lower_bound
+from wayfold.navmesh.queries import Query, lower_bound
 
 pytestmark = pytest.mark.kernels
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
 from wayfold import Agent, Mesh, NavMesh
-from wayfold.navmesh import _compact_kernels, _field_kernels, _trace_kernels, pipeline
-from wayfold.navmesh._field_kernels import HAIR
-from wayfold.navmesh.pipeline import Frame, Triangles
-from wayfold.navmesh.settings import AgentVoxels, Settings
+from wayfold.navmesh import _contour_kernels, _heightfield_kernels, pipeline
+from wayfold.navmesh._heightfield_kernels import HAIR
+from wayfold.navmesh.pipeline import AgentVoxels, Frame, Settings, Triangles
 
 pytestmark = pytest.mark.kernels
 
@@ -39,7 +38,7 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
     chosen = np.arange(len(mesh), dtype=np.int32)
     field, parts = pipeline.heightfield(triangles_of(mesh), chosen, frame, voxels)
     space, firm, distance = pipeline.open_ground(triangles_of(mesh), field, parts, frame, voxels)
-    _compact_kernels.erode(space.kind, firm, distance, voxels.radius)
+    _heightfield_kernels.erode(space.kind, firm, distance, voxels.radius)
     region, columns = pipeline.regions(space, frame, 0, settings)
     rims = pipeline.contours(space, region, columns, frame, voxels.height, settings)
     return frame, field, space, region, columns, rims
@@ -49,7 +48,7 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
 def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_highest_point_there(points, first, size):
     corners = np.array(points)
     frame = Frame(0.1, -0.2, -3.0, 0.5, 0.25, first, first, size, size)
-    spans, _, _, heights = _field_kernels.rasterise(
+    spans, _, _, heights = _heightfield_kernels.rasterise(
         corners, np.array([[0, 1, 2]], np.int32), np.empty(0, np.uint8), np.zeros(1, np.int32), 0.7, frame
     )
     found = {int(column): (int(low), int(top)) for column, low, top, _ in spans}
@@ -85,9 +84,9 @@ def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
     grounds = spans[:, 2].astype(np.float32)
     heights = spans[:, 1:3].astype(float)
     world = np.empty((0, 3)), np.empty((0, 3), np.int32), Frame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
-    field, _, _ = _field_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
+    field, _, _ = _heightfield_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
     turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
-    back, _, _ = _field_kernels.merge_spans(*world, *turned, 1.0)
+    back, _, _ = _heightfield_kernels.merge_spans(*world, *turned, 1.0)
     for a, b in zip(field, back, strict=True):
         np.testing.assert_array_equal(a, b)
     for column in range(3):
@@ -107,12 +106,12 @@ def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
     top = np.array([10, 10, 12, 10, 15, -19], np.int32)
     kind = np.array([1, 1, 0, 1, 0, 1], np.uint8)
     real = top.astype(float)
-    field = _field_kernels.Field(offsets, low, top, kind, top.astype(np.float32), real, real)
-    _field_kernels.filter_low_obstacles(field, 2.0)
+    field = _heightfield_kernels.Field(offsets, low, top, kind, top.astype(np.float32), real, real)
+    _heightfield_kernels.filter_low_obstacles(field, 2.0)
     assert field.kind.tolist() == [1, 1, 1, 1, 0, 1]
-    _field_kernels.filter_low_ceilings(field, 6)
+    _heightfield_kernels.filter_low_ceilings(field, 6)
     assert field.kind.tolist() == [1, 0, 1, 0, 0, 1]
-    wide = _field_kernels.Field(
+    wide = _heightfield_kernels.Field(
         np.arange(10, dtype=np.int32),
         np.zeros(9, np.int32),
         np.array([5, 5, 5, 5, 5, 5, 5, 5, 1], np.int32),
@@ -122,7 +121,7 @@ def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
         np.array([5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 1.0]),
     )
     ledge = np.empty(9, np.uint8)
-    _field_kernels.filter_ledges(wide, 3, 3, 6, 2.0, ledge)
+    _heightfield_kernels.filter_ledges(wide, 3, 3, 6, 2.0, ledge)
     assert ledge.reshape(3, 3).tolist() == [[1, 1, 1], [1, 0, 1], [1, 1, 1]]
 
 
@@ -147,7 +146,7 @@ def test_links_are_symmetric_and_obey_height_and_climb_and_erosion_keeps_the_rad
         assert (space.links[here] >= 0).all()
         here = np.unique(space.links[here].ravel())
     distance = np.empty(space.kind.size, np.int32)
-    largest = _compact_kernels.rim_distance(space.links, space.kind, distance)
+    largest = _heightfield_kernels.rim_distance(space.links, space.kind, distance)
     inner = np.flatnonzero(distance > 0)
     assert (distance[space.links[inner]] >= distance[inner][:, None] - 2).all()
     assert largest == distance.max(initial=0)
@@ -284,7 +283,7 @@ def test_simplified_rims_stay_within_the_error_of_the_voxels_and_bulge_less(bulg
 def test_tracing_visits_every_boundary_edge_once():
     region = np.array([1, 1, 2], np.int32)
     links = np.array([[-1, -1, 1, -1], [0, -1, 2, -1], [1, -1, -1, -1]], np.int32)
-    loops, edge_at = _trace_kernels.trace(links, region)
+    loops, edge_at = _contour_kernels.trace(links, region)
     assert loops.span.size == 6 + 4
     assert sorted(edge_at[edge_at >= 0].tolist()) == list(range(10))
     assert loops.label[edge_at[1, 2]] == 2

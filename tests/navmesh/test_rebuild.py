@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.navmesh.strategies import box, floor, mesh_of
 from wayfold import Agent, NavMesh
 from wayfold.errors import GeometryError
-from wayfold.navmesh.layout import Layout
+from wayfold.navmesh.topology import Layout
 
 pytestmark = pytest.mark.kernels
 

@@ -15,7 +15,7 @@ from tests.strategies import EdgeList, edge_lists
 from wayfold import Graph, Motion, Status, SubregionGraph, WaypointGraph
 from wayfold.errors import FormatError, OffMapError, ParameterError
 from wayfold.subregions import crowd_paths
-from wayfold.subregions.subregions import layout_of, region_order
+from wayfold.subregions.abstraction import layout_of, region_order
 
 pytestmark = pytest.mark.kernels
 

@@ -10,7 +10,7 @@ from shapely import affinity
 from tests.draws import seeds
 from wayfold import Terrain
 from wayfold.errors import OffMapError
-from wayfold.terrain._edited import EditedRoutes
+from wayfold.terrain.routes import EditedRoutes
 
 pytestmark = pytest.mark.kernels
 

@@ -12,8 +12,8 @@ import pytest
 from tests.view.browser import HOW, Looking, chromium, launched
 from tests.view.worlds import NORTH, SOUTH, WIDE, gates
 from wayfold.errors import ParameterError
+from wayfold.view.viewer.drawing import BLOCK, ROUTE
 from wayfold.view.viewer.session import Session
-from wayfold.view.viewer.things import BLOCK, ROUTE
 from wayfold.world import World
 
 viser = pytest.importorskip("viser", reason="needs viser: pip install '.[view]'")

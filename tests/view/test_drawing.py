@@ -14,10 +14,9 @@ from wayfold import SparseGrid, Terrain
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.path import Path, Status
-from wayfold.view.viewer.crowd import Crowd
-from wayfold.view.viewer.level import largest, map_mesh, show_level
-from wayfold.view.viewer.things import evenly, label_colours
-from wayfold.view.viewer.worker import Worker
+from wayfold.view.viewer.drawing import evenly, label_colours, largest, map_mesh, show_level
+from wayfold.view.viewer.page import Worker
+from wayfold.view.viewer.session import Crowd
 from wayfold.waypoints.voxels import VoxelWaypoints
 
 COORDINATES = st.integers(-50, 50).map(float)

@@ -6,8 +6,7 @@ import pytest
 from tests.view.worlds import NARROW, NORTH, SOUTH, gates
 from wayfold import Agent, formats
 from wayfold.errors import ParameterError
-from wayfold.view.viewer.agents import AGENTS
-from wayfold.view.viewer.session import SEARCHES, Session
+from wayfold.view.viewer.session import AGENTS, SEARCHES, Session
 from wayfold.world import World
 
 DOWN = (0.0, 0.0, -1.0)

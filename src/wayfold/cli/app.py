@@ -209,8 +209,7 @@ def path(
     json: Json = False,
 ) -> None:
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
-    from wayfold.cli.journey import Options
-    from wayfold.cli.path import Settings, run
+    from wayfold.cli.path import Options, Settings, run
 
     terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
     settings = Settings(smooth, budget, partial, algorithm, motions, level, exact, terrain)

@@ -1,11 +1,15 @@
-"""`Decomposition`: convex regions of free space, the gateways between them, and paths through them (paper 004)."""
+"""What `Decomposition` is made of: levels cut into rings, measures of them, bins, common corners."""
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import shapely
@@ -14,12 +18,15 @@ from shapely import Polygon
 
 from wayfold.core import checks
 from wayfold.core import text as _text
-from wayfold.core.locks import at_one_moment, derived
-from wayfold.core.schema import Parts, Savable
+from wayfold.core.locks import Portable, at_one_moment, derived
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.floorplan import _build, _files, _gateways, _locate_kernels, _mesh, _routes
+from wayfold.floorplan import _query_kernels, building, gateways, hertel_mehlhorn, polygons, routes
+from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
 from wayfold.floorplan.plan import METHODS, FloorPlan
-from wayfold.geometry.frame import Frame
+from wayfold.floorplan.polygons import FreeSpace, Pieces
+from wayfold.geometry.frame import LARGEST, Frame
+from wayfold.geometry.polygon import overlaying
 from wayfold.graph import Graph
 from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path
@@ -27,6 +34,302 @@ from wayfold.path import Path
 if TYPE_CHECKING:
     from wayfold.floorplan.information import Information
     from wayfold.navmesh import NavMesh
+
+Floats = NDArray[np.float64]
+_OPTIONS = {
+    "deaccon": ("spacing", "step", "follow", "in_turn", "combine"),
+    "space-filling": ("spacing", "step", "combine"),
+    "hertel-mehlhorn": ("combine",),
+}
+
+
+@dataclass
+class Level(Portable):
+    """A floor or a transition area, cut into convex rings; all but its plan is relative to the common frame."""
+
+    plan: FloorPlan
+    frame: Frame
+    """The common frame of all levels."""
+    rings: list[Floats]
+    heights: Floats
+    """z of each ring."""
+    is_floor: bool = True
+    """False for a transition area."""
+    ground: Floats = field(default_factory=lambda: np.empty((0, 3, 3)))
+    """Triangles of stairs or a slope, where they are known."""
+    walls: Any = None
+
+    @cached_property
+    def space(self) -> FreeSpace:
+        """The free space of the plan, relative to the frame."""
+        return self.plan.space if self.frame.origin == self.plan.frame.origin else self.plan.space_in(self.frame)
+
+
+class Passage(NamedTuple):
+    """Where a floor and a transition area may share gateways."""
+
+    floor: int
+    """Its level."""
+    transition: int
+    """Its level."""
+    mouth: Floats | None
+    """Segments (k, 4) that gateways must lie on; None for all of their common border."""
+
+
+def cut_free_space(space: FreeSpace, method: str, options: dict[str, Any]) -> Pieces:
+    """A free space cut by one of the methods."""
+    for name in options:
+        if name not in _OPTIONS[method]:
+            raise ParameterError(
+                f"{method} has no option {checks.shown(name)}: its options are {', '.join(_OPTIONS[method])}"
+            )
+    if method == "hertel-mehlhorn":
+        join = options.get("combine", True)
+        return hertel_mehlhorn.cut(space.free, space.resolution, join=join)
+    if method == "space-filling":
+        return grow_regions(space, Settings(follow=False, seed=False, **options))
+    return grow_regions(space, Settings(**options))
+
+
+def frame_of(plans: Sequence[FloorPlan]) -> Frame:
+    """The common frame of several plans."""
+    if len(plans) == 1:
+        return plans[0].frame
+    return Frame.of(np.concatenate([shapely.get_coordinates(plan.boundary) for plan in plans]))
+
+
+@overlaying()
+def level(
+    plan: FloorPlan,
+    frame: Frame,
+    method: str,
+    options: dict[str, Any],
+    *,
+    is_floor: bool = True,
+    ground: Floats | None = None,
+) -> Level:
+    """A plan cut by one of the methods, as a level of its own; `ground` is in the user's coordinates."""
+    result = Level(plan, frame, [], np.empty(0), is_floor)
+    result.rings = list(cut_free_space(result.space, method, options).rings())
+    if ground is not None:
+        result.ground = frame.local(ground)
+    result.heights = ground_heights(result, result.rings)
+    return result
+
+
+def ground_heights(level: Level, rings: list[Floats]) -> Floats:
+    """Height of each ring: that of the floor, or of the stairs or slope at its centre."""
+    heights = np.full(len(rings), level.plan.height)
+    if len(level.ground) and rings:
+        centres = shapely.get_coordinates(shapely.centroid([Polygon(ring) for ring in rings]))
+        found = building.heights_at(level.ground, centres, level.plan.height)
+        heights = np.where(np.isnan(found), heights, found)
+    return heights
+
+
+def coverage(levels: list[Level]) -> float:
+    """Share of the free space of all levels that lies in their regions; 1 where there is none to cover."""
+    free = sum(level.space.area for level in levels)
+    covered = 0.0
+    for level in levels:
+        whole = shapely.union_all([Polygon(ring) for ring in level.rings])
+        covered += float(shapely.area(shapely.intersection(whole, level.space.free)))
+    return covered / free if free > 0.0 else 1.0
+
+
+def overlap(levels: list[Level]) -> float:
+    """Area that two regions of a level have in common, as a share of the free space."""
+    free = sum(level.space.area for level in levels)
+    twice = 0.0
+    for level in levels:
+        shapes = np.array([Polygon(ring) for ring in level.rings], dtype=object)
+        if len(shapes):
+            a, b = shapely.STRtree(shapes).query(shapes)
+            once = a < b
+            twice += float(shapely.area(shapely.intersection(shapes[a[once]], shapes[b[once]])).sum())
+    return twice / free if free > 0.0 else 0.0
+
+
+def wall_bins_of(level: Level) -> Any:
+    """The walls of a level in bins, made once."""
+    if level.walls is None:
+        level.walls = wall_bins(level.space.free)
+    return level.walls
+
+
+def width(ring: Floats) -> float:
+    """Width of a convex ring at its narrowest: the least, over its edges, of the greatest distance from the edge."""
+    along = np.roll(ring, -1, axis=0) - ring
+    along /= np.hypot(*along.T)[:, None]
+    away = ring[None] - ring[:, None]
+    return float((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0]).max(axis=1).min())
+
+
+def region_cells(
+    corners: Floats, offsets: NDArray[np.int64], heights: Floats, pairs: NDArray[np.int32], slack: float
+) -> Any:
+    """Regions, neighbours and bins for the kernels; a region stands in the bins within `slack` of it."""
+    count = len(offsets) - 1
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    beside = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=count))]).astype(np.int64)
+    low, high = np.minimum.reduceat(corners, offsets[:-1]), np.maximum.reduceat(corners, offsets[:-1])
+    origin = low.min(axis=0)
+    size = high.max(axis=0) - origin
+    side = max(math.sqrt(float(size[0] * size[1]) / max(count, 4)), float(size.max()) / 4096.0)
+    shape = np.ceil(size / side).astype(np.int64).clip(1)
+    frame = np.array([origin[0], origin[1], 1.0 / side])
+    boxes = np.hstack([low - slack, high + slack])
+    counts = np.zeros(int(shape.prod()) + 1, np.int64)
+    _query_kernels.bin_boxes(boxes, frame, shape, counts, np.empty(0, np.int32), False)
+    bins = np.cumsum(counts)
+    items = np.empty(bins[-1], np.int32)
+    _query_kernels.bin_boxes(boxes, frame, shape, bins.copy(), items, True)
+    neighbours = np.ascontiguousarray(both[:, 1])
+    return _query_kernels.Cells(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
+
+
+if TYPE_CHECKING:
+    pass
+
+_Decomposition = TypeVar("_Decomposition", bound="Decomposition")
+
+_FAR = 2 * LARGEST
+
+
+def rings_close(parts: Parts) -> None:
+    """The rings of plans end where they begin."""
+    points, rings = parts.arrays["plan_points"], parts.arrays["plan_rings"]
+    if not (points[rings[:-1]] == points[rings[1:] - 1]).all():
+        raise ValueError("a ring of a plan is not closed")
+
+
+def regions_are_convex(parts: Parts) -> None:
+    """Regions run counter-clockwise and turn by no more than one circle; a corner may be dented by rounding."""
+    corners, offsets = parts.arrays["corners"], parts.arrays["offsets"]
+    if not len(corners):
+        return
+    after = np.arange(1, len(corners) + 1)
+    after[offsets[1:] - 1] = offsets[:-1]
+    way = corners[after] - corners
+    if not way.any(axis=1).all():
+        raise ValueError("a region has the same corner twice")
+    heading = np.arctan2(way[:, 1], way[:, 0])
+    turn = (heading[after] - heading + np.pi) % (2 * np.pi) - np.pi
+    whole = np.add.reduceat(turn, offsets[:-1])
+    if not (np.abs(whole - 2 * np.pi) < 1e-6).all():
+        raise ValueError("a region does not turn once to the left")
+
+
+SCHEMA = Schema(
+    "decomposition",
+    {
+        "corners": Array("float64", ("corners", 2), "of all regions, metres from the origin", -_FAR, _FAR),
+        "offsets": Array("int64", ("regions + 1",), "corners of each region", rises="corners", least_rise=3),
+        "heights": Array("float64", ("regions",), "z of each region, metres", -_FAR, _FAR),
+        "level_regions": Array("int64", ("levels + 1",), "regions of each level", rises="regions"),
+        "level_heights": Array("float64", ("levels",), "z of each level, metres", -_FAR, _FAR),
+        "level_is_floor": Array("bool", ("levels",), "whether it is a floor, else a transition area"),
+        "level_shapes": Array(
+            "int64", ("levels + 1",), "boundary and obstacles of each level", rises="shapes", least_rise=1
+        ),
+        "level_ground": Array("int64", ("levels + 1",), "triangles of stairs of each level", rises="triangles"),
+        "plan_shapes": Array("int64", ("shapes + 1",), "polygons of each shape", rises="polygons", least_rise=1),
+        "plan_polygons": Array("int64", ("polygons + 1",), "rings of each polygon", rises="rings", least_rise=1),
+        "plan_rings": Array("int64", ("rings + 1",), "points of each ring", rises="points", least_rise=4),
+        "plan_points": Array("float64", ("points", 2), "metres", -LARGEST, LARGEST),
+        "ground": Array("float64", ("triangles", 3, 3), "corners of stairs and slopes, metres", -_FAR, _FAR),
+        "passages": Array("int32", ("passages", 2), "floors and transition areas that share gateways", refers="levels"),
+        "passage_mouths": Array("int64", ("passages + 1",), "mouths of each passage", rises="mouths"),
+        "passage_limited": Array("bool", ("passages",), "whether gateways must lie on a mouth"),
+        "mouths": Array("float64", ("mouths", 4), "segments, metres", -_FAR, _FAR),
+        "origin": Array("float64", (2,), "metres", -LARGEST, LARGEST),
+    },
+    {
+        "method": Value(str, "what cut the plans", among=METHODS),
+        "options": Value(
+            dict,
+            "of the method",
+            fields={
+                "spacing": Value((float, type(None)), "metres", 0.0, LARGEST, optional=True),
+                "step": Value((float, type(None)), "metres", 0.0, LARGEST, optional=True),
+                "follow": Value(bool, "whether regions follow walls", optional=True),
+                "in_turn": Value(bool, "whether seeds grow in turn", optional=True),
+                "combine": Value(bool, "whether regions were joined", optional=True),
+            },
+        ),
+        "slack": Value(float, "metres between borders that count as one", 0.0, LARGEST),
+        "updated": Value(bool, "whether obstacles came or went since it was built"),
+    },
+    {"levels": 1},
+    (rings_close, regions_are_convex),
+)
+
+
+def to_parts(cut: Decomposition) -> Parts:
+    """A decomposition and its plans."""
+    levels = cut.levels
+    shapes = [shape for level in levels for shape in (level.plan.boundary, *level.plan.obstacles)]
+    _, points, (rings, polygons, parts) = shapely.to_ragged_array(
+        [shape if shape.geom_type == "MultiPolygon" else shapely.MultiPolygon([shape]) for shape in shapes]
+    )
+    mouths = [np.empty((0, 4)) if passage.mouth is None else passage.mouth for passage in cut.passages]
+    arrays: dict[str, NDArray[Any]] = {
+        "corners": cut.local_corners,
+        "offsets": cut.offsets,
+        "heights": cut.heights,
+        "level_regions": _ends([len(level.rings) for level in levels]),
+        "level_heights": np.array([level.plan.height for level in levels]),
+        "level_is_floor": np.array([level.is_floor for level in levels], np.bool_),
+        "level_shapes": _ends([1 + len(level.plan.obstacles) for level in levels]),
+        "level_ground": _ends([len(level.ground) for level in levels]),
+        "plan_shapes": np.asarray(parts, np.int64),
+        "plan_polygons": np.asarray(polygons, np.int64),
+        "plan_rings": np.asarray(rings, np.int64),
+        "plan_points": np.ascontiguousarray(points),
+        "ground": np.concatenate([level.ground for level in levels]),
+        "passages": np.array([passage[:2] for passage in cut.passages], np.int32).reshape(-1, 2),
+        "passage_mouths": _ends([len(mouth) for mouth in mouths]),
+        "passage_limited": np.array([passage.mouth is not None for passage in cut.passages], np.bool_),
+        "mouths": np.concatenate([np.empty((0, 4)), *mouths]),
+        "origin": np.array(cut.frame.origin[:2]),
+    }
+    meta = {"method": cut.method, "options": dict(cut.options), "slack": float(cut.slack), "updated": cut.updated}
+    return Parts(arrays, meta)
+
+
+def from_parts(kind: type[_Decomposition], parts: Parts) -> _Decomposition:
+    """The decomposition."""
+    arrays, meta = parts.arrays, parts.meta
+    Settings(**meta["options"])
+    offsets = arrays["plan_rings"], arrays["plan_polygons"], arrays["plan_shapes"]
+    shapes = shapely.from_ragged_array(shapely.GeometryType.MULTIPOLYGON, arrays["plan_points"], offsets)
+    shapes = [shape.geoms[0] if len(shape.geoms) == 1 else shape for shape in shapes]
+    plans = [
+        FloorPlan(shapes[first], shapes[first + 1 : last], height=height)
+        for (first, last), height in zip(
+            pairwise(arrays["level_shapes"].tolist()), arrays["level_heights"].tolist(), strict=True
+        )
+    ]
+    x, y = arrays["origin"].tolist()
+    frame = Frame((x, y, 0.0), frame_of(plans).extent)
+    rings = np.split(arrays["corners"], arrays["offsets"][1:-1]) if len(arrays["offsets"]) > 1 else []
+    levels = []
+    for number, plan in enumerate(plans):
+        first, last = arrays["level_regions"][number : number + 2].tolist()
+        ground = arrays["ground"][slice(*arrays["level_ground"][number : number + 2])]
+        floor = bool(arrays["level_is_floor"][number])
+        levels.append(Level(plan, frame, rings[first:last], arrays["heights"][first:last], floor, ground))
+    passages = []
+    for number, (floor, transition) in enumerate(arrays["passages"].tolist()):
+        mouth = arrays["mouths"][slice(*arrays["passage_mouths"][number : number + 2])]
+        passages.append(Passage(floor, transition, mouth if arrays["passage_limited"][number] else None))
+    slack, updated = float(meta["slack"]), meta["updated"]
+    return kind(levels, frame, meta["method"], meta["options"], passages=passages, slack=slack, updated=updated)
+
+
+def _ends(sizes: list[int]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 @checks.checked
@@ -70,12 +373,12 @@ class Decomposition(Savable):
 
     def __init__(
         self,
-        levels: list[_build.Level],
+        levels: list[Level],
         frame: Frame,
         method: str,
         options: dict[str, Any],
         *,
-        passages: Sequence[_build.Passage] = (),
+        passages: Sequence[Passage] = (),
         slack: float = 0.0,
         updated: bool = False,
     ) -> None:
@@ -92,14 +395,14 @@ class Decomposition(Savable):
         self.offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
         self.region_levels = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.rings) for level in levels])
         self.heights: NDArray[np.float64] = np.concatenate([np.empty(0), *(level.heights for level in levels)])
-        self._marks: deque[_locate_kernels.Marks] = deque()
+        self._marks: deque[_query_kernels.Marks] = deque()
         self._edit = threading.Lock()
 
     @classmethod
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         checks.choice(method, "method", METHODS)
-        return cls([_build.level(plan, plan.frame, method, options)], plan.frame, method, options)
+        return cls([level(plan, plan.frame, method, options)], plan.frame, method, options)
 
     # --- what there is ---------------------------------------------------------------------------------------------
 
@@ -138,12 +441,12 @@ class Decomposition(Savable):
         return self.rounding / (2.0 if self.updated else 16.0)
 
     @derived
-    def topology(self) -> _mesh.Topology:
+    def topology(self) -> gateways.Topology:
         """What the regions share."""
-        return _mesh.topology(self)
+        return gateways.topology(self)
 
     @property
-    def gateways(self) -> _gateways.Gateways:
+    def gateways(self) -> gateways.Gateways:
         """The segments of border that regions share, one for each pair that shares more than `epsilon`.
 
         Regions of a floor and of a transition area share one only where the one may be entered from the other.
@@ -153,12 +456,12 @@ class Decomposition(Savable):
     @derived
     def coverage(self) -> float:
         """Share of the free space that lies in regions, from exact polygon areas."""
-        return _build.coverage(self.levels)
+        return coverage(self.levels)
 
     @derived
     def overlap(self) -> float:
         """Area that lies in more than one region of a level, as a share of the free space."""
-        return _build.overlap(self.levels)
+        return overlap(self.levels)
 
     @property
     def areas(self) -> NDArray[np.float64]:
@@ -169,9 +472,7 @@ class Decomposition(Savable):
     @property
     def widths(self) -> NDArray[np.float64]:
         """Width of each region at its narrowest, metres, (r,): slivers are what paper 004 holds against triangles."""
-        return np.array(
-            [_build.width(self.local_corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)]
-        )
+        return np.array([width(self.local_corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)])
 
     @derived
     def centres(self) -> NDArray[np.float64]:
@@ -197,7 +498,7 @@ class Decomposition(Savable):
     @derived
     def vertex_heights(self) -> NDArray[np.float64]:
         """Height of the ground at each vertex of `topology`, (n,)."""
-        return _mesh.heights(self)
+        return gateways.heights(self)
 
     @derived
     def graph(self) -> Graph:
@@ -228,9 +529,9 @@ class Decomposition(Savable):
         return self.cells.neighbours[self.cells.beside[number] : self.cells.beside[number + 1]]
 
     @derived
-    def cells(self) -> _locate_kernels.Cells:
+    def cells(self) -> _query_kernels.Cells:
         """The regions as the kernels see them."""
-        cells: _locate_kernels.Cells = _build.cells(
+        cells: _query_kernels.Cells = region_cells(
             self.local_corners, self.offsets, self.heights, self.gateways.pairs, self.rounding
         )
         return cells
@@ -278,7 +579,7 @@ class Decomposition(Savable):
         found = np.full(len(where), -1, np.int32)
         if self.num_regions:
             marks = self._take_marks()
-            _locate_kernels.locate(self.cells, marks, where, hints, reach, self.rounding, found)
+            _query_kernels.locate(self.cells, marks, where, hints, reach, self.rounding, found)
             self._marks.append(marks)
         return int(found[0]) if single else found
 
@@ -309,9 +610,7 @@ class Decomposition(Savable):
             for number, level in enumerate(self.levels):
                 here = np.flatnonzero((found >= 0) & (self.region_levels[found] == number))
                 distances = np.empty(len(here))
-                _locate_kernels.wall_distances(
-                    _build.wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances
-                )
+                _query_kernels.wall_distances(wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances)
                 hit[here] = distances < radius - self.rounding
         return bool(hit[0]) if single else hit
 
@@ -350,7 +649,7 @@ class Decomposition(Savable):
             When the start or the goal lies in no region.
         """
         a, b = self._place(start, "start"), self._place(goal, "goal")
-        return _routes.shortest(self, a, b) if optimal else _routes.between(self, a, b, smooth)
+        return routes.shortest(self, a, b) if optimal else routes.between(self, a, b, smooth)
 
     @at_one_moment
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: bool) -> list[Path]:
@@ -377,7 +676,7 @@ class Decomposition(Savable):
             raise ParameterError(
                 f"paths has no option {checks.shown(next(iter(options)))}: its options are smooth, optimal"
             )
-        return _routes.many(self, a, b, smooth, optimal, workers)
+        return routes.many(self, a, b, smooth, optimal, workers)
 
     @at_one_moment
     def navmesh(self) -> NavMesh:
@@ -391,12 +690,12 @@ class Decomposition(Savable):
         OffMapError
             When there is no free space, so no polygon.
         """
-        return _mesh.navmesh(self)
+        return gateways.navmesh(self)
 
     @derived
     def exact_mesh(self) -> NavMesh:
         """The mesh that exact paths are searched on, relative to `frame`; `navmesh` gives one of your own to change."""
-        return _mesh.navmesh(self, local=True)
+        return gateways.navmesh(self, local=True)
 
     # --- changes and files -----------------------------------------------------------------------------------------
 
@@ -414,27 +713,23 @@ class Decomposition(Savable):
         list of int
             The new regions. Those that were not touched keep their polygons, but their numbers move up.
         """
-        from wayfold.floorplan import _update
-
         with self._edit:
-            return _update.add(self, obstacle, level)
+            return add(self, obstacle, level)
 
     def remove_obstacle(self, number: int, level: int = 0) -> list[int]:
         """Take obstacle `number` of a floor's plan out of it and cut only the regions beside it anew."""
-        from wayfold.floorplan import _update
-
         with self._edit:
-            return _update.remove(self, number, level)
+            return remove(self, number, level)
 
-    _SCHEMA = _files.SCHEMA
+    _SCHEMA = SCHEMA
 
     @at_one_moment
     def _to_parts(self) -> Parts:
-        return _files.to_parts(self)
+        return to_parts(self)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return _files.from_parts(cls, parts)
+        return from_parts(cls, parts)
 
     def __repr__(self) -> str:
         return f"<Decomposition by {self.method}: {self.num_regions} regions, {len(self.gateways)} gateways>"
@@ -447,22 +742,22 @@ class Decomposition(Savable):
         heights = np.unique([level.plan.height for level in self.levels])
         return float(np.diff(heights).min()) / 2.0 if len(heights) > 1 else np.inf
 
-    def _take_marks(self) -> _locate_kernels.Marks:
+    def _take_marks(self) -> _query_kernels.Marks:
         try:
             return self._marks.pop()
         except IndexError:
             count = self.num_regions
-            return _locate_kernels.Marks(np.zeros(count, np.int64), np.empty(count, np.int32), np.zeros(1, np.int64))
+            return _query_kernels.Marks(np.zeros(count, np.int64), np.empty(count, np.int32), np.zeros(1, np.int64))
 
     def _region(self, region: int) -> int:
         return checks.node(region, "region", self.num_regions, "region", "the plan")
 
-    def _place(self, point: ArrayLike, name: str) -> _routes.Place:
+    def _place(self, point: ArrayLike, name: str) -> routes.Place:
         """Where a point stands."""
         checks.point3(point, name)
         return self._places(checks.floats(point, name)[None], name, single=True)[0]
 
-    def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[_routes.Place]:
+    def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[routes.Place]:
         """Where points stand."""
         where = checks.points3(points, name).copy()
         given = checks.floats(points, name)
@@ -476,12 +771,90 @@ class Decomposition(Savable):
         where[:, 2] = self.heights[regions]
         local = self.frame.local(where)
         touched = self._touching(local, regions)
-        return [_routes.Place(*row) for row in zip(where, local, touched, strict=True)]
+        return [routes.Place(*row) for row in zip(where, local, touched, strict=True)]
 
     def _touching(self, local: NDArray[np.float64], regions: NDArray[np.int32]) -> list[NDArray[np.int32]]:
         """All regions that each local point (q, 3) touches, given one of them."""
         if not len(local):
             return []
         found = np.empty((len(local), int(np.diff(self.cells.bins).max())), np.int32)
-        _locate_kernels.touching(self.cells, self.region_levels, local, regions, self.rounding, found)
+        _query_kernels.touching(self.cells, self.region_levels, local, regions, self.rounding, found)
         return [row[row >= 0] for row in found]
+
+
+if TYPE_CHECKING:
+    pass
+
+
+@overlaying()
+def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
+    """See `Decomposition.add_obstacle`."""
+    old = _level(cut, level)
+    shape = polygons.check(obstacle, "obstacle")
+    plan = old.plan.with_obstacle(shape)
+    shape = polygons.moved(shape, _away(cut))
+    regions = _regions(old)
+    near = shapely.STRtree(regions).query(shape, predicate="intersects") if len(regions) else np.empty(0, np.int64)
+    touched = near[shapely.area(shapely.intersection(regions[near], shape)) > 0.0]
+    rest = shapely.difference(shapely.union_all(regions[touched]), shape, grid_size=plan.resolution)
+    return _replace(cut, level, plan, touched, rest)
+
+
+@overlaying()
+def remove(cut: Decomposition, number: int, level: int) -> list[int]:
+    """See `Decomposition.remove_obstacle`."""
+    old = _level(cut, level)
+    plan = old.plan.without_obstacle(number)
+    shapes = [polygons.moved(shape, _away(cut)) for shape in (plan.boundary, old.plan.obstacles[number])]
+    freed = shapely.intersection(*shapes)
+    others = [polygons.moved(shape, _away(cut)) for shape in plan.obstacles]
+    others = [shape for shape in others if shape.intersects(freed)]
+    freed = shapely.difference(freed, shapely.union_all(others), grid_size=plan.resolution)
+    regions = _regions(old)
+    reach = 4.0 * plan.resolution
+    touched = np.empty(0, np.int64)
+    if len(regions) and not freed.is_empty:
+        touched = shapely.STRtree(regions).query(freed, predicate="dwithin", distance=reach)
+    whole = shapely.union_all([freed, *regions[touched]], grid_size=plan.resolution)
+    return _replace(cut, level, plan, touched, whole)
+
+
+def _away(cut: Decomposition) -> tuple[float, float]:
+    """The way from the user's coordinates to local ones."""
+    return -cut.frame.origin[0], -cut.frame.origin[1]
+
+
+def _level(cut: Decomposition, level: int) -> Level:
+    if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or not 0 <= level < len(cut.levels):
+        raise ParameterError(
+            f"level must be the number of a floor from 0 to {len(cut.levels) - 1}, not {checks.shown(level)}"
+        )
+    return cut.levels[level]
+
+
+def _regions(level: Level) -> NDArray[Any]:
+    regions = np.empty(len(level.rings), dtype=object)
+    regions[:] = [Polygon(ring) for ring in level.rings]
+    return regions
+
+
+def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[Any], space: Any) -> list[int]:
+    """Put a plan in the place of a level's, with `space` cut anew in the place of the touched regions."""
+    old = cut.levels[number]
+    kept = np.setdiff1d(np.arange(len(old.rings)), touched)
+    areas = [part for part in shapely.get_parts(space) if part.geom_type == "Polygon" and part.area > 0.0]
+    rings: list[Any] = []
+    if areas:
+        local = polygons.clean(shapely.MultiPolygon(areas), plan.resolution)
+        rings = list(cut_free_space(polygons.FreeSpace(local, plan.resolution), cut.method, cut.options).rings())
+    heights = np.concatenate([old.heights[kept], ground_heights(old, rings)])
+    level = Level(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
+    levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
+    fresh = type(cut)(levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True)
+    known = cut.__dict__.get("information")
+    if known is not None:
+        fresh.information.attach(known.points, known.names)
+    fresh._edit = cut._edit
+    cut.__dict__ = fresh.__dict__  # all at once: queries that run see the old one
+    first = sum(len(level.rings) for level in levels[:number]) + len(kept)
+    return list(range(first, first + len(rings)))

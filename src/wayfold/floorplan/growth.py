@@ -22,10 +22,9 @@ from shapely import MultiPolygon
 
 from wayfold.core import checks
 from wayfold.errors import ParameterError
-from wayfold.floorplan import _bound_kernels, _grow_kernels, _polygons, _seed_kernels
-from wayfold.floorplan._combine import Pieces, combine, joined
-from wayfold.floorplan._polygons import FreeSpace
+from wayfold.floorplan import _growth_kernels, polygons
 from wayfold.floorplan.plan import FloorPlan
+from wayfold.floorplan.polygons import FreeSpace, Pieces, combine, joined
 
 _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
 _ENOUGH = 1e-12  # share of the free space that may stay uncovered
@@ -103,7 +102,7 @@ class Growth:
         longer = max(width, depth)
         spacing = longer / _VOLUMES
         if settings.seed:
-            spacing = math.sqrt(width * depth * _CORNERS / max(_polygons.protruding(space.free), 1))
+            spacing = math.sqrt(width * depth * _CORNERS / max(polygons.protruding(space.free), 1))
         if settings.spacing is not None and settings.spacing < longer / _MOST_SEEDS:
             raise ParameterError(
                 f"spacing must be at least {longer / _MOST_SEEDS:g} in a plan of {longer:g} m, not {settings.spacing:g}"
@@ -157,21 +156,21 @@ class Growth:
         first = self.count
         if first + len(seeds) > len(self.regions.counts):
             self._make_room(first + len(seeds))
-        _grow_kernels.plant_all(self.regions, seeds)
+        _growth_kernels.plant_all(self.regions, seeds)
         while (
-            _grow_kernels.grow(self.walls, self.regions, first, self.count, self.step, self.gap, self.settings.follow)
-            == _bound_kernels.FULL
+            _growth_kernels.grow(self.walls, self.regions, first, self.count, self.step, self.gap, self.settings.follow)
+            == _growth_kernels.FULL
         ):
             self._make_room()
-        _grow_kernels.settle_all(self.regions, first, self.gap)
+        _growth_kernels.settle_all(self.regions, first, self.gap)
 
     def _grow_in_turn(self, seeds: NDArray[np.float64]) -> None:
         done = 0
         while done < len(seeds):
-            done, status = _grow_kernels.grow_in_turn(
+            done, status = _growth_kernels.grow_in_turn(
                 self.walls, self.regions, seeds, done, self.step, self.gap, self.settings.follow
             )
-            if status == _bound_kernels.FULL:
+            if status == _growth_kernels.FULL:
                 self._make_room()
 
     def _open_space(self) -> NDArray[np.float64]:
@@ -181,7 +180,7 @@ class Growth:
         room = 256
         while True:
             covers, seeds = np.empty((room, 2)), np.empty((4 * room, 5))
-            found = _seed_kernels.find_open_space(
+            found = _growth_kernels.find_open_space(
                 self.walls, self.regions, numbers, self.step, self.gap, least, covers, seeds
             )
             if found >= 0:
@@ -226,27 +225,27 @@ def _area(ring: NDArray[np.float64]) -> float:
     return 0.5 * float(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1]))
 
 
-def wall_bins(free: Any, least: int = 16) -> _bound_kernels.Walls:
+def wall_bins(free: Any, least: int = 16) -> _growth_kernels.Walls:
     """The walls of a free space, sorted into square bins of which there are about as many as walls."""
-    ends, following, previous = _polygons.walls(free)
+    ends, following, previous = polygons.walls(free)
     low_x, low_y, high_x, high_y = free.bounds
     width, depth = high_x - low_x, high_y - low_y
     size = max(math.sqrt(width * depth / max(len(ends), least)), max(width, depth) / 4096.0)
     shape = np.array([math.ceil(width / size), math.ceil(depth / size)], np.int64)
     frame = np.array([low_x, low_y, 1.0 / size])
     counts = np.zeros(int(shape[0] * shape[1]) + 1, np.int64)
-    _bound_kernels.bin_walls(ends, frame, shape, counts, np.empty(0, np.int32), False)
+    _growth_kernels.bin_walls(ends, frame, shape, counts, np.empty(0, np.int32), False)
     bins = np.cumsum(counts)
     items = np.empty(bins[-1], np.int32)
-    _bound_kernels.bin_walls(ends, frame, shape, bins.copy(), items, True)
+    _growth_kernels.bin_walls(ends, frame, shape, bins.copy(), items, True)
     normals = np.empty((len(ends), 2))
-    _bound_kernels.unit_normals(ends, normals)
-    return _bound_kernels.Walls(ends, normals, following, previous, bins, items, frame, shape)
+    _growth_kernels.unit_normals(ends, normals)
+    return _growth_kernels.Walls(ends, normals, following, previous, bins, items, frame, shape)
 
 
-def _new_regions(walls: _bound_kernels.Walls, room: int, links: int) -> _bound_kernels.Regions:
-    most = _bound_kernels.MOST_BOUNDS
-    return _bound_kernels.Regions(
+def _new_regions(walls: _growth_kernels.Walls, room: int, links: int) -> _growth_kernels.Regions:
+    most = _growth_kernels.MOST_BOUNDS
+    return _growth_kernels.Regions(
         limits=np.zeros((room, 4)),
         states=np.zeros((room, 4), np.uint8),
         bounds=np.zeros((room, most), np.int32),

@@ -9,8 +9,7 @@ import shapely
 from shapely import Polygon
 
 from wayfold.core.arrays import distinct
-from wayfold.floorplan._combine import Pieces, combine
-from wayfold.floorplan._polygons import moved
+from wayfold.floorplan.polygons import Pieces, combine, moved
 from wayfold.geometry.frame import Frame
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
 from wayfold.errors import ParameterError
-from wayfold.floorplan import _see_kernels
+from wayfold.floorplan import _query_kernels
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
@@ -37,7 +37,7 @@ class Information:
         self.names: tuple[Any, ...] = ()
         self.regions: NDArray[np.int32] = np.empty(0, np.int32)
         self._touched: list[NDArray[np.int32]] = []
-        self._doors: _see_kernels.Doors | None = None
+        self._doors: _query_kernels.Doors | None = None
         self._seen_by: dict[int, NDArray[np.bool_]] = {}
 
     def attach(self, points: ArrayLike, names: Sequence[Any] | None = None) -> NDArray[np.int32]:
@@ -123,20 +123,20 @@ class Information:
         for region in regions.tolist():
             while True:
                 stack, cones = np.empty((room, 2), np.int32), np.empty((room, 4))
-                if _see_kernels.see(doors, point[0], point[1], region, targets, owners, seen, visible, stack, cones):
+                if _query_kernels.see(doors, point[0], point[1], region, targets, owners, seen, visible, stack, cones):
                     break
                 room *= 4
         objects = np.zeros(len(self._touched), np.bool_)
         objects[numbers[visible]] = True
         return seen, objects
 
-    def _make_doors(self) -> _see_kernels.Doors:
+    def _make_doors(self) -> _query_kernels.Doors:
         pairs, segments = self._cut.gateways.pairs, self._cut.gateways.local
         leaving = np.concatenate([pairs[:, 0], pairs[:, 1]])
         order = np.argsort(leaving, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(leaving, minlength=self._cut.num_regions))])
         sides = np.concatenate([segments[:, [2, 3, 0, 1]], segments])
         regions = np.concatenate([pairs[:, 1], pairs[:, 0]])
-        return _see_kernels.Doors(
+        return _query_kernels.Doors(
             offsets.astype(np.int64), np.ascontiguousarray(regions[order]), np.ascontiguousarray(sides[order])
         )

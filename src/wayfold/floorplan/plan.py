@@ -17,7 +17,7 @@ from wayfold import formats
 from wayfold.core import checks
 from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.floorplan import _polygons
+from wayfold.floorplan import polygons
 from wayfold.geometry.frame import Frame
 from wayfold.geometry.polygon import overlaying
 
@@ -59,9 +59,9 @@ class FloorPlan(Portable):
     """
 
     def __init__(self, boundary: Any, obstacles: Iterable[Any] = (), *, height: float = 0.0) -> None:
-        self.boundary: Polygon | MultiPolygon = _polygons.check(boundary, "boundary")
+        self.boundary: Polygon | MultiPolygon = polygons.check(boundary, "boundary")
         self.obstacles: tuple[Polygon | MultiPolygon, ...] = tuple(
-            _polygons.check(obstacle, f"obstacles[{k}]") for k, obstacle in enumerate(obstacles)
+            polygons.check(obstacle, f"obstacles[{k}]") for k, obstacle in enumerate(obstacles)
         )
         self.height = checks.number(height, "height", low=-checks.LARGEST, high=checks.LARGEST)
 
@@ -76,26 +76,26 @@ class FloorPlan(Portable):
         return float(2.0 ** (math.frexp(self.frame.extent)[1] - _PRECISION))
 
     @cached_property
-    def space(self) -> _polygons.FreeSpace:
+    def space(self) -> polygons.FreeSpace:
         """The free space relative to the origin of `frame`."""
         return self.space_in(self.frame)
 
     @overlaying()
-    def space_in(self, frame: Frame) -> _polygons.FreeSpace:
+    def space_in(self, frame: Frame) -> polygons.FreeSpace:
         """The free space relative to the origin of a frame, which may be that of a larger world."""
         origin = -frame.origin[0], -frame.origin[1]
-        boundary, *obstacles = (_polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
+        boundary, *obstacles = (polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
         solid = shapely.union_all(obstacles, grid_size=self.resolution)
         free = shapely.difference(boundary, solid, grid_size=self.resolution)
-        clean = _polygons.clean(free, self.resolution)
-        return _polygons.FreeSpace(
-            _polygons.without_slits(clean, _SLIT * self.resolution, self.resolution), self.resolution
+        clean = polygons.clean(free, self.resolution)
+        return polygons.FreeSpace(
+            polygons.without_slits(clean, _SLIT * self.resolution, self.resolution), self.resolution
         )
 
     @cached_property
     def free(self) -> MultiPolygon:
         """The free space; its parts are the places that cannot reach each other."""
-        return _polygons.moved(self.space.free, self.frame.origin[:2])
+        return polygons.moved(self.space.free, self.frame.origin[:2])
 
     @property
     def area(self) -> float:
@@ -105,7 +105,7 @@ class FloorPlan(Portable):
     @property
     def is_axis_aligned(self) -> bool:
         """Whether every wall runs along x or y: the paper's base case."""
-        ends, _, _ = _polygons.walls(self.space.free)
+        ends, _, _ = polygons.walls(self.space.free)
         return bool(((ends[:, 0] == ends[:, 2]) | (ends[:, 1] == ends[:, 3])).all())
 
     @cached_property
@@ -118,7 +118,7 @@ class FloorPlan(Portable):
 
         parts: list[Polygon] = []
         for obstacle in shapely.get_parts(list(self.obstacles)):
-            parts += [obstacle] if _polygons.is_convex(obstacle) else convex_parts(obstacle)
+            parts += [obstacle] if polygons.is_convex(obstacle) else convex_parts(obstacle)
         return parts
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
@@ -179,7 +179,7 @@ class FloorPlan(Portable):
         cell = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
         simplify = checks.number(simplify, "simplify", low=0.0, high=checks.LARGEST)
         boundary = shapely.box(0.0, 0.0, mask.shape[1] * cell, mask.shape[0] * cell)
-        solid = _polygons.from_cells(mask == 0, cell)
+        solid = polygons.from_cells(mask == 0, cell)
         if simplify > 0.0:
             solid = shapely.make_valid(shapely.simplify(solid, simplify, preserve_topology=True))
         return cls(boundary, [part for part in shapely.get_parts(solid) if part.geom_type == "Polygon"])
@@ -221,7 +221,7 @@ class FloorPlan(Portable):
 
     @classmethod
     def slice(cls, mesh: Mesh, height: float, *, agent: Agent | None = None, thickness: float = 0.0) -> FloorPlan:
-        """The plan of a mesh at a ground plane, cut as blueprints are; see `wayfold.floorplan.slicing`.
+        """The plan of a mesh at a ground plane, cut as blueprints are; see `wayfold.floorplan.building`.
 
         Parameters
         ----------
@@ -234,9 +234,9 @@ class FloorPlan(Portable):
         thickness : float, metres, >= 0
             Width given to walls that are drawn as single sheets; 0 leaves them out.
         """
-        from wayfold.floorplan import slicing
+        from wayfold.floorplan import building
 
-        return slicing.slice_mesh(mesh, height, agent, thickness)
+        return building.slice_mesh(mesh, height, agent, thickness)
 
     def __repr__(self) -> str:
         low_x, low_y, high_x, high_y = self.boundary.bounds

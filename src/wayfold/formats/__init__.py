@@ -19,13 +19,13 @@ _LAZY = {
     "load_scen": "wayfold.formats.movingai",
     "save_map": "wayfold.formats.movingai",
     "save_scen": "wayfold.formats.movingai",
-    "Map3D": "wayfold.formats.movingai3d",
-    "Scenario3D": "wayfold.formats.movingai3d",
-    "Scenarios3D": "wayfold.formats.movingai3d",
-    "load_map3d": "wayfold.formats.movingai3d",
-    "load_scen3d": "wayfold.formats.movingai3d",
-    "save_map3d": "wayfold.formats.movingai3d",
-    "save_scen3d": "wayfold.formats.movingai3d",
+    "Map3D": "wayfold.formats.movingai",
+    "Scenario3D": "wayfold.formats.movingai",
+    "Scenarios3D": "wayfold.formats.movingai",
+    "load_map3d": "wayfold.formats.movingai",
+    "load_scen3d": "wayfold.formats.movingai",
+    "save_map3d": "wayfold.formats.movingai",
+    "save_scen3d": "wayfold.formats.movingai",
     "load_mesh": "wayfold.formats.mesh",
     "save_mesh": "wayfold.formats.mesh",
     "CityMesh": "wayfold.formats.cityjson",
@@ -87,14 +87,20 @@ if TYPE_CHECKING:
     from wayfold.formats.cityjson import CityMesh, load_cityjson
     from wayfold.formats.geojson import Feature, load_geojson, save_geojson
     from wayfold.formats.mesh import load_mesh, save_mesh
-    from wayfold.formats.movingai import MovingAiMap, Scenario, Scenarios, load_map, load_scen, save_map, save_scen
-    from wayfold.formats.movingai3d import (
+    from wayfold.formats.movingai import (
         Map3D,
+        MovingAiMap,
+        Scenario,
         Scenario3D,
+        Scenarios,
         Scenarios3D,
+        load_map,
         load_map3d,
+        load_scen,
         load_scen3d,
+        save_map,
         save_map3d,
+        save_scen,
         save_scen3d,
     )
     from wayfold.formats.quake import Carrier, Level, SpawnPoint, load_bsp

@@ -25,53 +25,6 @@ if TYPE_CHECKING:
     pass
 
 
-@checks.checked
-class Conversions:
-    """The part of `Graph` that speaks to other libraries."""
-
-    @classmethod
-    def from_networkx(cls, graph: Any, *, points: str = "pos", weight: str | None = "weight") -> Graph:
-        """A graph from a networkx graph; nodes are numbered in networkx's order.
-
-        Parameters
-        ----------
-        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
-        points : str
-            Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
-        weight : str or None
-            Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
-        """
-        return from_networkx(cls, graph, points, weight)  # type: ignore[arg-type]
-
-    def to_networkx(self) -> Any:
-        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
-        return to_networkx(self)  # type: ignore[arg-type]
-
-    @classmethod
-    def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
-        """A graph from a sparse matrix of costs.
-
-        Parameters
-        ----------
-        matrix : (n, n) scipy.sparse array
-            Every stored entry is the cost of an edge from row to column: a stored zero is an edge that costs nothing,
-            an infinite one is blocked, and entries that are stored twice are parallel edges.
-        points : (n, 2) or (n, 3) array_like, optional
-            Positions; without them all nodes lie at the origin and A* has no heuristic.
-        directed : bool, optional
-            By default a symmetric matrix (every stored entry has its like on the other side of the diagonal) gives an
-            undirected graph, any other a directed one.
-        """
-        return from_scipy(cls, matrix, points, directed)  # type: ignore[arg-type]
-
-    def to_scipy(self) -> Any:
-        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them.
-
-        An undirected edge is stored in both directions, a loop once.
-        """
-        return to_scipy(self)  # type: ignore[arg-type]
-
-
 def _networkx() -> Any:
     try:
         import networkx
@@ -194,7 +147,7 @@ _NO_LABELS = np.empty(0, np.uint16)
 
 
 @checks.checked
-class Graph(Conversions, Savable):
+class Graph(Savable):
     """Nodes in space joined by edges, in compressed rows.
 
     Build one with `from_edges`, `from_networkx` or `from_scipy`. It takes 24 bytes a node for the points, 8 for the
@@ -314,7 +267,7 @@ class Graph(Conversions, Savable):
         kind = "directed " if self.directed else ""
         return f"<Graph: {self.num_nodes} nodes, {self.num_edges} {kind}edges, {self.nbytes / 1e6:.1f} MB>"
 
-    # --- queries ---------------------------------------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------------------------
 
     def path(
         self,
@@ -513,7 +466,7 @@ class Graph(Conversions, Savable):
             self._reverse = Graph(self.points, *rows, directed=True)
         return self._reverse
 
-    # --- other forms -----------------------------------------------------------------------------------------------
+    # --- other forms -----------------------------------------------------------------------------------------
 
     _SCHEMA = files.SCHEMA
 
@@ -524,7 +477,7 @@ class Graph(Conversions, Savable):
     def _from_parts(cls, parts: Parts) -> Self:
         return files.graph_of(cls, parts)
 
-    # --- inside ----------------------------------------------------------------------------------------------------
+    # --- inside ----------------------------------------------------------------------------------------------
 
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
         return self.points[nodes]
@@ -557,3 +510,47 @@ class Graph(Conversions, Savable):
             return space
         by_node, mask = _build.label_filter(self.num_nodes, labels, allowed)
         return space._replace(labels=by_node, allowed=mask)
+
+    # --- other libraries ---------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, points: str = "pos", weight: str | None = "weight") -> Graph:
+        """A graph from a networkx graph; nodes are numbered in networkx's order.
+
+        Parameters
+        ----------
+        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph
+        points : str
+            Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
+        weight : str or None
+            Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
+        """
+        return from_networkx(cls, graph, points, weight)  # type: ignore[arg-type]
+
+    def to_networkx(self) -> Any:
+        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
+        return to_networkx(self)  # type: ignore[arg-type]
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
+        """A graph from a sparse matrix of costs.
+
+        Parameters
+        ----------
+        matrix : (n, n) scipy.sparse array
+            Every stored entry is the cost of an edge from row to column: a stored zero is an edge that costs nothing,
+            an infinite one is blocked, and entries that are stored twice are parallel edges.
+        points : (n, 2) or (n, 3) array_like, optional
+            Positions; without them all nodes lie at the origin and A* has no heuristic.
+        directed : bool, optional
+            By default a symmetric matrix (every stored entry has its like on the other side of the diagonal) gives an
+            undirected graph, any other a directed one.
+        """
+        return from_scipy(cls, matrix, points, directed)  # type: ignore[arg-type]
+
+    def to_scipy(self) -> Any:
+        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them.
+
+        An undirected edge is stored in both directions, a loop once.
+        """
+        return to_scipy(self)  # type: ignore[arg-type]

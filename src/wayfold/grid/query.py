@@ -16,8 +16,7 @@ from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.grid import _dense_kernels, _search_kernels
 from wayfold.grid import _store_kernels as layout
-from wayfold.grid._store import LinkTable
-from wayfold.grid.sparse import RegionTable
+from wayfold.grid._store import LinkTable, RegionTable
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from wayfold.geometry import Mesh
 from wayfold.grid import _edit_kernels, _search_kernels, _store
 from wayfold.grid import _store_kernels as layout
 from wayfold.grid._edit_kernels import FARTHEST
-from wayfold.grid._store import Editor, check_cells, check_kinds, octile
+from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_kinds, octile
 from wayfold.grid.query import Planner
 from wayfold.path import Path, Paths
 
@@ -124,112 +124,7 @@ def from_parts(kind: type[_SparseGrid], parts: Parts) -> _SparseGrid:
 
 
 @checks.checked
-class Editing:
-    """The part of `SparseGrid` that changes it."""
-
-    _editor: Editor
-    _planner: Planner
-    _lock: ReadersWriter
-
-    @writes
-    def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
-        """Add cells; edges, regions and abstract edges follow.
-
-        Parameters
-        ----------
-        cells : (n, 3) or (n, 2) array_like of int
-        kind : int, 0 to 254
-            Only cells of the same kind are linked.
-
-        Raises
-        ------
-        EditError
-            When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
-        """
-        kinds = np.array([checks.whole(kind, "kind", low=0, high=254)], np.uint8)
-        self._editor.edit(check_cells(cells), True, kinds)
-
-    @writes
-    def remove(self, cells: ArrayLike) -> None:
-        """Remove cells; edges, regions and abstract edges follow.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or is listed twice. Nothing is changed.
-        """
-        self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
-
-    @writes
-    def add_effect(self, cells: ArrayLike) -> None:
-        """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or would have more than 7 effects. Nothing is changed.
-        """
-        self._editor.change_effects(check_cells(cells), 1)
-
-    @writes
-    def remove_effect(self, cells: ArrayLike) -> None:
-        """Take one area effect off cells.
-
-        Raises
-        ------
-        EditError
-            When a cell is not there or has no effect. Nothing is changed.
-        """
-        self._editor.change_effects(check_cells(cells), -1)
-
-    @writes
-    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
-        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
-
-        Parameters
-        ----------
-        a, b : (x, y) or (x, y, z)
-            Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
-        cost : float, optional
-            At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
-        both_ways : bool
-            Whether it also leads from `b` to `a`.
-        """
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
-        self._planner.nodes_of(ends, "link")
-        first, second = ends.astype(np.int64)
-        least = float(octile(ends[None])[0])
-        levels = float(abs(first[2] - second[2]))
-        price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
-        self._planner.links.add(first, second, price, bool(both_ways))
-
-    @writes
-    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Remove the link between two cells, whichever way it leads."""
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
-        self._planner.links.remove(ends[0], ends[1])
-
-    @writes
-    def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
-        """Make room in the pools, so that edits allocate nothing until it is used up.
-
-        Parameters
-        ----------
-        cells : int, >= 0
-            Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
-        regions, edges : int, >= 0
-            Room for so many more regions and abstract edges.
-        """
-        self._editor.reserve(cells, regions, edges)
-
-    @writes
-    def compact(self) -> None:
-        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""
-        self._editor.compact()
-
-
-@checks.checked
-class SparseGrid(Editing, Savable):
+class SparseGrid(Savable):
     """A grid of walkable cells (x, y, z) over several floors that can be edited at any time.
 
     Parameters
@@ -288,7 +183,7 @@ class SparseGrid(Editing, Savable):
         self._editor = Editor(store, self.merge)
         self._planner = Planner(self)
 
-    # --- sources ---------------------------------------------------------------------------------------------------
+    # --- sources ---------------------------------------------------------------------------------------------
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str], sector_size: int = 16, **options: Any) -> SparseGrid:
@@ -432,7 +327,7 @@ class SparseGrid(Editing, Savable):
         wanted = checks.points3(points, "points")
         return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
 
-    # --- what there is ---------------------------------------------------------------------------------------------
+    # --- what there is ---------------------------------------------------------------------------------------
 
     @property
     def num_cells(self) -> int:
@@ -513,7 +408,7 @@ class SparseGrid(Editing, Savable):
         _edit_kernels.locate_all(self._store, cells, nodes)
         return nodes
 
-    # --- queries ---------------------------------------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------------------------
 
     @reads
     def path(
@@ -598,7 +493,7 @@ class SparseGrid(Editing, Savable):
         """All regions with their cells and abstract edges, for pictures and checks."""
         return self._planner.region_table()
 
-    # --- files -----------------------------------------------------------------------------------------------------
+    # --- files -----------------------------------------------------------------------------------------------
 
     _SCHEMA = SCHEMA
 
@@ -613,39 +508,100 @@ class SparseGrid(Editing, Savable):
     def __repr__(self) -> str:
         return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"
 
+    # --- edits -------------------------------------------------------------------------------------------------------
 
-class Memory(NamedTuple):
-    """Bytes of a sparse grid as the paper counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell."""
+    @writes
+    def add(self, cells: ArrayLike, *, kind: int = 0) -> None:
+        """Add cells; edges, regions and abstract edges follow.
 
-    sectors: int
-    regions: int
-    edges: int
-    cells: int
+        Parameters
+        ----------
+        cells : (n, 3) or (n, 2) array_like of int
+        kind : int, 0 to 254
+            Only cells of the same kind are linked.
 
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.sectors + self.regions + self.edges + self.cells
+        Raises
+        ------
+        EditError
+            When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
+        """
+        kinds = np.array([checks.whole(kind, "kind", low=0, high=254)], np.uint8)
+        self._editor.edit(check_cells(cells), True, kinds)
 
+    @writes
+    def remove(self, cells: ArrayLike) -> None:
+        """Remove cells; edges, regions and abstract edges follow.
 
-class RegionTable(NamedTuple):
-    """The regions of a grid, numbered from 0 in an order of no meaning."""
+        Raises
+        ------
+        EditError
+            When a cell is not there or is listed twice. Nothing is changed.
+        """
+        self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
 
-    cells: NDArray[np.int64]
-    """(n, 3), all cells."""
-    region: NDArray[np.int32]
-    """(n,), region of each cell."""
-    bits: NDArray[np.uint8]
-    """(n,), movement bits of each cell: bit 0 is east, 1 south-east, ... clockwise where rows go down."""
-    centres: NDArray[np.int64]
-    """(r, 3), centre cell of each region."""
-    bases: NDArray[np.int64]
-    """(r,), base height."""
-    free: NDArray[np.int64]
-    """(r,), number of cells."""
-    effects: NDArray[np.int64]
-    """(r,), sum of the effect counts of the cells."""
-    edges: NDArray[np.int32]
-    """(e, 2), abstract edges: from region, to region."""
-    supports: NDArray[np.int64]
-    """(e,), number of grid edges of each abstract edge."""
+    @writes
+    def add_effect(self, cells: ArrayLike) -> None:
+        """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or would have more than 7 effects. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), 1)
+
+    @writes
+    def remove_effect(self, cells: ArrayLike) -> None:
+        """Take one area effect off cells.
+
+        Raises
+        ------
+        EditError
+            When a cell is not there or has no effect. Nothing is changed.
+        """
+        self._editor.change_effects(check_cells(cells), -1)
+
+    @writes
+    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
+        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
+
+        Parameters
+        ----------
+        a, b : (x, y) or (x, y, z)
+            Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
+        cost : float, optional
+            At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
+        both_ways : bool
+            Whether it also leads from `b` to `a`.
+        """
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
+        self._planner.nodes_of(ends, "link")
+        first, second = ends.astype(np.int64)
+        least = float(octile(ends[None])[0])
+        levels = float(abs(first[2] - second[2]))
+        price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
+        self._planner.links.add(first, second, price, bool(both_ways))
+
+    @writes
+    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
+        """Remove the link between two cells, whichever way it leads."""
+        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
+        self._planner.links.remove(ends[0], ends[1])
+
+    @writes
+    def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
+        """Make room in the pools, so that edits allocate nothing until it is used up.
+
+        Parameters
+        ----------
+        cells : int, >= 0
+            Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
+        regions, edges : int, >= 0
+            Room for so many more regions and abstract edges.
+        """
+        self._editor.reserve(cells, regions, edges)
+
+    @writes
+    def compact(self) -> None:
+        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""
+        self._editor.compact()

@@ -1,7 +1,6 @@
 """Navigation meshes: from any geometry by the voxel pipeline of paper 002 (section III.A), with shortest paths."""
 
-from wayfold.navmesh.navmesh import NavMesh
-from wayfold.navmesh.places import RayHit
-from wayfold.navmesh.settings import Settings
+from wayfold.navmesh.navmesh import NavMesh, RayHit
+from wayfold.navmesh.pipeline import Settings
 
 __all__ = ["NavMesh", "RayHit", "Settings"]

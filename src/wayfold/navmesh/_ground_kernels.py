@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import inline, kernel
-from wayfold.navmesh._plane_kernels import following, preceding
+from wayfold.navmesh._interval_kernels import following, preceding
 
 FULL = -2  # a scratch array is too small: the caller enlarges it and asks again
 

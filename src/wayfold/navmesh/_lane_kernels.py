@@ -12,10 +12,8 @@ import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel, kernel_with_memory
 from wayfold.geometry._voxel_kernels import clip
-from wayfold.navmesh._compact_kernels import Open
-from wayfold.navmesh._field_kernels import height_over, step_between
+from wayfold.navmesh._heightfield_kernels import Open, closes, height_over, step_between
 from wayfold.navmesh._tile_kernels import BEYOND, LANE
-from wayfold.navmesh._zone_kernels import closes
 
 _FAR = 1 << 20  # columns: a wall that is nowhere
 _OPPOSITE = 0.25  # squared cosine: walls on two sides, at an angle of more than 120 degrees

@@ -8,7 +8,7 @@ from wayfold.agent import Agent
 from wayfold.geometry import Mesh
 from wayfold.navmesh import queries
 from wayfold.navmesh.navmesh import NavMesh
-from wayfold.navmesh.straight import straightened
+from wayfold.navmesh.queries import straightened
 from wayfold.path import Path, Status
 
 

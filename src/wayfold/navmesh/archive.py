@@ -17,17 +17,24 @@ from wayfold.agent import AGENT_VALUES, agent_from_meta, agent_to_meta
 from wayfold.core import checks
 from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry.frame import Frame
-from wayfold.navmesh import _plane_kernels, tiles
+from wayfold.navmesh import _interval_kernels, tiles
 from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh.building import Built
-from wayfold.navmesh.flat import Flat, bases, concatenate, in_rows
-from wayfold.navmesh.islands import ISLETS, JOINTS, Islets
-from wayfold.navmesh.joining import EDGES, POINTS, POLYGONS, TRIANGLES, VERTICES, lane_doors
-from wayfold.navmesh.layout import Layout
-from wayfold.navmesh.linking import linked
-from wayfold.navmesh.places import Version
-from wayfold.navmesh.settings import SMALLEST_CELL, Settings
-from wayfold.navmesh.state import State
+from wayfold.navmesh.building import (
+    EDGES,
+    ISLETS,
+    JOINTS,
+    POINTS,
+    POLYGONS,
+    TRIANGLES,
+    VERTICES,
+    Built,
+    Islets,
+    lane_doors,
+)
+from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
+from wayfold.navmesh.snapshot import State, Version, linked
+from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
+from wayfold.navmesh.topology import Layout
 
 _FAR = checks.LARGEST
 _TILES = "tiles/"
@@ -45,7 +52,7 @@ def neighbours_match(parts: Parts) -> None:
     if (ground.corners == ground.corners[after]).any():
         raise ValueError("a polygon has the same corner twice")
     twins = np.empty(edges, np.int32)
-    if _plane_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, polygons, twins):
+    if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, polygons, twins):
         raise ValueError("neighbours must name each other across the same edge")
 
 

@@ -1,4 +1,8 @@
-"""From geometry to a `State`: the tiles that were built, and how a mesh is put together from them."""
+"""Which connected islands of a tiled world stay (paper 002, section III.A: unreachable ones are removed).
+
+An *islet* is a connected part of one tile. Islets and the joints between them at tile borders are far fewer than
+polygons, and those of a tile change only with the tile: so components are found again in no time after a rebuild.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,208 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, radians
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks, text
-from wayfold.errors import EditError, GeometryError, ParameterError
+from wayfold.errors import EditError, GeometryError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
-from wayfold.navmesh import tiles
-from wayfold.navmesh._zone_kernels import Zones
-from wayfold.navmesh.flat import Rows, concatenate, in_rows, inside, replaced
-from wayfold.navmesh.islands import ISLETS, Islets, Keep, find_islets, stay
-from wayfold.navmesh.joining import POLYGONS, join_tiles
-from wayfold.navmesh.layout import Layout
-from wayfold.navmesh.pipeline import Triangles
-from wayfold.navmesh.rectangle import Rectangle
-from wayfold.navmesh.settings import AgentVoxels, Settings
-from wayfold.navmesh.splicing import Splice, splice_layout
+from wayfold.navmesh import _ground_kernels, _tile_kernels, tiles
+from wayfold.navmesh._corridor_kernels import Portals
+from wayfold.navmesh._ground_kernels import Cells, Ground
+from wayfold.navmesh._heightfield_kernels import Zones
+from wayfold.navmesh.pipeline import AgentVoxels, Settings, Triangles
+from wayfold.navmesh.tiles import Flat, Rectangle, Rows, TileGrid, bases, concatenate, in_rows, inside, replaced
+from wayfold.navmesh.topology import Layout, join
+
+Keep = str | NDArray[np.float64]
+ISLETS, JOINTS = 1, 2
+
+
+class Islets(NamedTuple):
+    """The islets of a world, kept or not, numbered by their lowest polygons."""
+
+    islet: NDArray[np.int32]
+    """(p,) of each polygon that the tiles have."""
+    areas: NDArray[np.float64]
+    """(i,) square metres."""
+    joints: NDArray[np.int32]
+    """(j, 2) islets on both sides of a border between tiles, the lower first, in ascending order of these."""
+    bounds: NDArray[np.int64]
+    """(tiles + 1, 3): first polygon, islet and joint of each tile."""
+
+    @property
+    def components(self) -> NDArray[np.int32]:
+        """The component of each islet, numbered by their lowest islets."""
+        ends = np.cumsum(np.bincount(self.joints[:, 0], minlength=len(self.areas)))
+        return join(np.append(np.zeros(1, np.int64), ends), np.ascontiguousarray(self.joints[:, 1]))
+
+    def spliced(self, splice: Splice, fresh: Islets) -> Islets:
+        """The islets after some tiles were changed."""
+        return Islets(
+            splice.numbers(POLYGONS, ISLETS, self.islet, fresh.islet),
+            splice.plain(ISLETS, self.areas, fresh.areas),
+            splice.numbers(JOINTS, ISLETS, self.joints, fresh.joints),
+            splice.new,
+        )
+
+
+def find_islets(joined: Joined, areas: NDArray[np.float64]) -> Islets:
+    """The islets of a mesh of tiles; `areas` (p,) are those of its polygons."""
+    ground, first = joined.ground, joined.bounds[:, POLYGONS]
+    tile = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    owners = np.repeat(np.arange(len(tile)), np.diff(ground.offsets))
+    ahead = ground.neighbours
+    across = (ahead >= 0) & (tile[ahead] != tile[owners]) if len(tile) else np.zeros(0, np.bool_)
+    islet = join(ground.offsets, np.where(across, -1, ahead).astype(np.int32))
+    edges = np.flatnonzero(across & (tile[ahead] > tile[owners])) if len(tile) else np.zeros(0, np.int64)
+    joints = np.column_stack([islet[owners[edges]], islet[ahead[edges]]])
+    joints = np.ascontiguousarray(joints[np.argsort(joints[:, 0], kind="stable")])
+    count = int(islet.max(initial=-1)) + 1
+    # Islets are numbered by their lowest polygons, so tile by tile too.
+    islets = np.append(0, np.maximum.accumulate(islet) + 1)[first]
+    bounds = np.column_stack([first, islets, np.searchsorted(joints[:, 0], islets)])
+    sizes = np.asarray(np.bincount(islet, weights=areas, minlength=count), np.float64)
+    return Islets(islet, sizes, joints, bounds)
+
+
+def stay(
+    components: NDArray[np.int32], islets: Islets, settings: Settings, keep: Keep, mesh: Layout
+) -> NDArray[np.bool_]:
+    """Which components stay: those that are large enough; of these all, the largest, or the ones with seeds.
+
+    `mesh` has the polygons of all tiles; only seeds are looked up on it.
+    """
+    assert settings.min_region is not None
+    sizes = np.bincount(components, weights=islets.areas)
+    large = sizes >= 0.999 * settings.min_region
+    if isinstance(keep, str):
+        if keep == "largest" and len(sizes):
+            large &= np.arange(len(sizes)) == np.argmax(sizes)
+        return np.asarray(large)
+    found = np.empty(len(keep), np.int32)
+    _ground_kernels.locate(
+        mesh.ground, mesh.cells, np.empty(0, np.uint8), mesh.frame.local(keep), mesh.near, 1.0, np.inf, False, 0,
+        len(keep), found, np.empty((len(keep), 3)),
+    )  # fmt: skip
+    if (found < 0).any():
+        seed = keep[int(np.argmax(found < 0))]
+        raise OffMapError(
+            f"the seed ({seed[0]:g}, {seed[1]:g}, {seed[2]:g}) is more than 1 m away from walkable ground"
+        )
+    seeded = np.zeros(len(sizes), np.bool_)
+    seeded[components[islets.islet[found]]] = True
+    return np.asarray(large & seeded)
+
+
+POLYGONS, EDGES, VERTICES, POINTS, TRIANGLES = range(5)
+
+
+class Joined(NamedTuple):
+    """A mesh of tiles; everything is numbered tile by tile."""
+
+    ground: Ground
+    kinds: NDArray[np.uint8]
+    """(p,)."""
+    bounds: NDArray[np.int64]
+    """(tiles + 1, 5): first polygon, edge, vertex, surface point and surface triangle of each tile."""
+
+    def without(self, kept: NDArray[np.bool_]) -> Joined:
+        """The mesh of the kept polygons, with the vertices that they use, in the same order."""
+        if kept.all():
+            return self
+        ground, bounds = self.ground, self.bounds
+        sizes = np.diff(ground.offsets)
+        edges = np.repeat(kept, sizes)
+        neighbours = ground.neighbours[edges]
+        numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.int32)
+        used = np.zeros(len(ground.vertices), np.bool_)
+        used[ground.corners[edges]] = True
+        vertex = (np.cumsum(used) - 1).astype(np.int32)
+        mine = np.repeat(kept, np.diff(ground.surface_offsets))
+        triangles = ground.surface_triangles[mine]
+        held = np.zeros(len(ground.surface_points), np.bool_)
+        held[triangles.ravel()] = True
+        point = (np.cumsum(held) - 1).astype(np.int32)
+        smaller = Ground(
+            ground.vertices[used],
+            _offsets(sizes[kept]),
+            vertex[ground.corners[edges]],
+            numbers[neighbours],
+            ground.surface_points[held],
+            _offsets(np.diff(ground.surface_offsets)[kept]),
+            point[triangles],
+        )
+        counts = [_offsets(mask)[bounds[:, at]] for at, mask in enumerate((kept, edges, used, held, mine))]
+        return Joined(smaller, self.kinds[kept], np.column_stack(counts))
+
+
+def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
+    """The tiles of a rectangle of the world as one mesh; at the rectangle's sides they are left as they are."""
+    counts = flat.counts
+    firsts = bases(counts)
+    offsets = _offsets(flat.polygons[:, 0])
+    edges = flat.edges
+    vertex_base = np.repeat(firsts[:-1, 0], counts[:, 2])
+    polygon_base = np.repeat(firsts[:-1, 1], counts[:, 2])
+    doors = flat.doors.copy()
+    doors[:, 6] += np.repeat(firsts[:-1, 2], counts[:, 3]).astype(np.int32)
+    lower, upper = lane_doors(doors)
+    parts = _tile_kernels.Parts(
+        np.ascontiguousarray(flat.lattice[:, 0]),
+        np.ascontiguousarray(flat.lattice[:, 1]),
+        flat.heights,
+        offsets,
+        (edges[:, 0] + vertex_base).astype(np.int32),
+        np.where(edges[:, 1] >= 0, edges[:, 1] + polygon_base, -1).astype(np.int32),
+        flat.kinds,
+        doors,
+        np.ascontiguousarray(firsts[:, :4]),
+    )
+    joined = _tile_kernels.Stitched(*_tile_kernels.stitch(parts, lower, upper, columns, rows))
+    origin = grid.origin
+    vertices = np.empty((len(joined.x), 3))
+    vertices[:, 0] = origin[0] + joined.x * grid.cell_size / grid.parts
+    vertices[:, 1] = origin[1] + joined.y * grid.cell_size / grid.parts
+    vertices[:, 2] = origin[2] + joined.z
+    points = np.empty((len(flat.surface), 3))
+    points[:, :2] = np.array(origin[:2]) + flat.surface * (0.5 * grid.cell_size) / grid.parts
+    points[:, 2] = origin[2] + flat.surface_heights
+    frame = grid.local_frame
+    vertices, points = frame.local(vertices), frame.local(points)
+    starts = np.cumsum(flat.polygons[:, 1]) - flat.polygons[:, 1]
+    triangles = flat.triangles + np.repeat(starts, flat.polygons[:, 2])[:, None]
+    ground = Ground(
+        vertices,
+        joined.offsets,
+        joined.vertices,
+        joined.neighbours,
+        points,
+        _offsets(flat.polygons[:, 2]),
+        np.ascontiguousarray(triangles, np.int32),
+    )
+    polygons = firsts[:, 1]
+    bounds = (polygons, joined.offsets[polygons], joined.vertex_bases, firsts[:, 4], firsts[:, 5])
+    return Joined(ground, flat.kinds, np.column_stack(bounds))
+
+
+def _offsets(sizes: NDArray[np.generic]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+def lane_doors(doors: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Doors of lanes on the lower and on the upper side of their lines, as `stitch` takes them."""
+    lanes = doors[doors[:, 0] >= 4]
+    high = (lanes[:, 0] & 2) == 0
+    # West and east, south and north face each other.
+    lanes[:, 0] = (lanes[:, 0] & ~3) | (lanes[:, 0] & 1)
+    order = np.lexsort((lanes[:, 3], lanes[:, 2], lanes[:, 1], lanes[:, 0]))
+    lanes, high = lanes[order], high[order]
+    return np.ascontiguousarray(lanes[~high]), np.ascontiguousarray(lanes[high])
+
 
 _EVERY_KIND = np.empty(0, np.uint8)
 Progress = Callable[[int, int], None]
@@ -217,3 +404,235 @@ def _differing(built: Built, islets: Islets, kept: NDArray[np.bool_], touched: R
         found.append(np.searchsorted(new, new[at] + np.flatnonzero(differ), side="right") - 1)
         at = first + touched.columns
     return np.concatenate(found)
+
+
+Counts = NDArray[np.int64]
+PORTALS, DOORS = 5, 6
+
+
+class Splice:
+    """How numbers of an old mesh move to the new one.
+
+    Parameters
+    ----------
+    old : (tiles + 1, k) int64 array
+        First polygon, edge, ... of each tile in the old mesh.
+    fresh : (some tiles + 1, k) int64 array
+        The same in a mesh of the tiles of `around` alone.
+    changed : Rectangle
+        Tiles that are taken from the fresh mesh.
+    around : Rectangle
+        Tiles of the fresh mesh: at least one more than `changed` on each side, as far as the world goes.
+    columns : int
+        Tiles in a row of the world.
+    """
+
+    def __init__(self, old: Counts, fresh: Counts, changed: Rectangle, around: Rectangle, columns: int) -> None:
+        self.old, self.fresh = old, fresh
+        tiles = around.numbers(columns)
+        mine = changed.numbers(columns)
+        counts = np.diff(old, axis=0)
+        counts[mine] = np.diff(fresh, axis=0)[np.searchsorted(tiles, mine)]
+        self.new = np.zeros_like(old)
+        np.cumsum(counts, axis=0, out=self.new[1:])
+        self.tiles = tiles
+        # Stretches of tiles: (first, one past the last, first in the fresh mesh or -1 where they are carried over).
+        self.stretches: list[tuple[int, int, int]] = []
+        at = 0
+        for row in range(changed.rows):
+            first = (changed.y + row) * columns + changed.x
+            last = first + changed.columns
+            self.stretches += [(at, first, -1), (first, last, int(np.searchsorted(tiles, first)))]
+            at = last
+        self.stretches.append((at, len(old) - 1, -1))
+        # Runs of numbers that move by the same amount: carried stretches, and each changed tile on its own.
+        cuts = [0]
+        gone: list[int] = []
+        self._run_of: dict[int, int] = {}
+        for first, last, source in self.stretches:
+            if source < 0:
+                self._run_of[first] = len(gone)
+                cuts.append(last)
+                gone.append(0)
+            else:
+                cuts += range(first + 1, last + 1)
+                gone += [1] * (last - first)
+        self.cuts = np.array(cuts)
+        self.gone = np.array(gone, np.uint8)
+
+    def starts(self, what: int) -> tuple[Counts, Counts]:
+        """Where the runs of a kind of number begin, and by how much each moves."""
+        return self.old[self.cuts, what], self.new[self.cuts[:-1], what] - self.old[self.cuts[:-1], what]
+
+    def plain(self, what: int, old: NDArray[Any], fresh: NDArray[Any]) -> NDArray[Any]:
+        """An array with one row for each item of a kind, without numbers in it."""
+        result = np.empty((int(self.new[-1, what]), *old.shape[1:]), old.dtype)
+        for first, last, source in self.stretches:
+            part = result[self.new[first, what] : self.new[last, what]]
+            if source < 0:
+                part[...] = old[self.old[first, what] : self.old[last, what]]
+            else:
+                part[...] = self._fresh(what, fresh, first, last, source)
+        return result
+
+    def offsets(self, what: int, into: int, old: Counts, fresh: Counts) -> Counts:
+        """First item of kind `into` of each item of kind `what`, and one more."""
+        result = np.empty(int(self.new[-1, what]) + 1, np.int64)
+        for first, last, source in self.stretches:
+            part = result[self.new[first, what] : self.new[last, what]]
+            if source < 0:
+                rows = old[self.old[first, what] : self.old[last, what]]
+                np.add(rows, self.new[first, into] - self.old[first, into], out=part)
+            else:
+                rows = self._fresh(what, fresh, first, last, source)
+                np.add(rows, self.new[first, into] - self.fresh[source, into], out=part)
+        result[-1] = self.new[-1, into]
+        return result
+
+    def numbers(self, what: int, into: int, old: NDArray[np.int32], fresh: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Numbers of kind `into` (-1 for none) in an array with one row for each item of kind `what`."""
+        result = np.empty((int(self.new[-1, what]), *old.shape[1:]), np.int32)
+        starts, shifts = self.starts(into)
+        world = self.world(into)
+        for first, last, source in self.stretches:
+            part = result[self.new[first, what] : self.new[last, what]]
+            if source < 0:
+                rows = old[self.old[first, what] : self.old[last, what]]
+                _tile_kernels.carry(rows.ravel(), starts, shifts, self._run_of[first], part.ravel())
+            else:
+                part[...] = world[self._fresh(what, fresh, first, last, source)]
+        return result
+
+    def world(self, into: int) -> NDArray[np.int32]:
+        """The new number of each number of the fresh mesh; the last entry stands for -1."""
+        counts = np.diff(self.fresh[:, into])
+        shifts = self.new[self.tiles, into] - self.fresh[:-1, into]
+        numbers = np.arange(self.fresh[-1, into]) + np.repeat(shifts, counts)
+        return np.append(numbers, -1).astype(np.int32)
+
+    def _fresh(self, what: int, fresh: NDArray[Any], first: int, last: int, source: int) -> NDArray[Any]:
+        return fresh[self.fresh[source, what] : self.fresh[source + last - first, what]]
+
+
+def splice_layout(
+    bounds: Counts,
+    old: Layout,
+    fresh: Joined,
+    changed: Rectangle,
+    around: Rectangle,
+    columns: int,
+    components: NDArray[np.int32],
+) -> tuple[Counts, Layout]:
+    """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
+    part = Layout(fresh.ground, fresh.kinds, old.frame)
+    had = old.__dict__
+    firsts, freshest = [bounds], [fresh.bounds]
+    if "portals" in had:
+        for layout, of_tiles in ((old, firsts), (part, freshest)):
+            polygons = of_tiles[0][:, POLYGONS]
+            of_tiles += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
+    splice = Splice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
+    before, after = old.ground, fresh.ground
+    jobs: dict[str, Callable[[], Any]] = {
+        "vertices": lambda: splice.plain(VERTICES, before.vertices, after.vertices),
+        "offsets": lambda: splice.offsets(POLYGONS, EDGES, before.offsets, after.offsets),
+        "corners": lambda: splice.numbers(EDGES, VERTICES, before.corners, after.corners),
+        "neighbours": lambda: splice.numbers(EDGES, POLYGONS, before.neighbours, after.neighbours),
+        "surface_points": lambda: splice.plain(POINTS, before.surface_points, after.surface_points),
+        "surface_offsets": lambda: splice.offsets(POLYGONS, TRIANGLES, before.surface_offsets, after.surface_offsets),
+        "surface_triangles": lambda: splice.numbers(
+            TRIANGLES, POINTS, before.surface_triangles, after.surface_triangles
+        ),
+        "kinds": lambda: splice.plain(POLYGONS, old.kinds, fresh.kinds),
+    }
+    if "centres" in had:
+        jobs["centres"] = lambda: splice.plain(POLYGONS, old.centres, part.centres)
+    if "areas" in had:
+        jobs["areas"] = lambda: splice.plain(POLYGONS, old.areas, part.areas)
+    if "twins" in had:
+        jobs["twins"] = lambda: splice.numbers(EDGES, EDGES, old.twins, part.twins)
+    if "dented" in had:
+        jobs["dented"] = lambda: splice.plain(POLYGONS, old.dented, part.dented)
+    if "turns" in had:
+        jobs["turns"] = lambda: splice.plain(VERTICES, old.turns, part.turns)
+    if "portals" in had:
+        one, two = old.portals, part.portals
+        jobs["firsts"] = lambda: splice.offsets(POLYGONS, PORTALS, one.firsts, two.firsts)
+        jobs["rows"] = lambda: splice.offsets(POLYGONS, DOORS, one.rows, two.rows)
+        jobs["doors"] = lambda: splice.numbers(DOORS, PORTALS, one.doors, two.doors)
+        jobs["edges"] = lambda: splice.numbers(PORTALS, EDGES, one.edges, two.edges)
+        jobs["sides"] = lambda: splice.numbers(PORTALS, POLYGONS, one.sides, two.sides)
+        jobs["middles"] = lambda: splice.plain(PORTALS, one.middles, two.middles)
+    if "cells" in had:
+        jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
+    # One after the other: threads would only wait for each other's fresh memory.
+    done: dict[str, Any] = {name: job() for name, job in jobs.items()}
+    new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"], old.frame)
+    derived: dict[str, Any] = {
+        name: done[name] for name in ("areas", "centres", "twins", "dented", "turns", "cells") if name in done
+    }
+    if "portals" in had:
+        derived["portals"] = Portals(*(done[name] for name in Portals._fields))
+    new.__dict__.update(derived, components=components)
+    new.kept = _kept(splice, before, after)
+    return np.ascontiguousarray(splice.new[:, : bounds.shape[1]]), new
+
+
+def _kept(splice: Splice, old: Ground, fresh: Ground) -> NDArray[np.int32]:
+    """The old polygon of each new one, -1 where there is none."""
+    kept = np.empty(int(splice.new[-1, POLYGONS]), np.int32)
+    for first, last, source in splice.stretches:
+        if source < 0:
+            kept[splice.new[first, POLYGONS] : splice.new[last, POLYGONS]] = np.arange(
+                *splice.old[[first, last], POLYGONS], dtype=np.int32
+            )
+            continue
+        for tile in range(first, last):
+            at = source + tile - first
+            ranges = (*splice.old[[tile, tile + 1], POLYGONS].tolist(), *splice.fresh[[at, at + 1], POLYGONS].tolist())
+            _tile_kernels.match(old, fresh, *ranges, kept[splice.new[tile, POLYGONS] :])
+    return kept
+
+
+def _carry_cells(splice: Splice, old: Layout, fresh: Ground) -> Cells:
+    """The spatial index over the same grid of cells."""
+    cells = old.cells
+    starts, shifts = splice.starts(POLYGONS)
+    window = np.array([cells.columns, -1, cells.rows, -1])
+    chosen = [np.empty(0, np.int32)]
+    for first, last, source in splice.stretches:
+        if source >= 0:
+            low, high = splice.fresh[[source, source + last - first], POLYGONS].tolist()
+            chosen.append(np.arange(low, high, dtype=np.int32))
+            _tile_kernels.cell_window(fresh, low, high, cells, window)
+            _tile_kernels.cell_window(old.ground, *splice.old[[first, last], POLYGONS].tolist(), cells, window)
+    mine = np.concatenate(chosen)
+    if not len(mine) and window[1] < 0:
+        return cells
+    first_row, last_row = int(window[2]), int(window[3]) + 1
+    top, bottom = first_row * cells.columns, last_row * cells.columns
+    # Zeroed pages that nobody looks at cost nothing: only the window is touched.
+    counts, slots, cursors = (np.zeros(len(cells.offsets), np.int64) for _ in range(3))
+    _ground_kernels.fill_cells(fresh, cells, mine, counts, np.empty(0, np.int32))
+    used = 0
+    for row in range(first_row, last_row):
+        low, high = row * cells.columns + int(window[0]), row * cells.columns + int(window[1]) + 1
+        slots[low] = used
+        slots[low + 1 : high + 1] = used + np.cumsum(counts[low:high])
+        used = int(slots[high])
+        cursors[low:high] = slots[low:high]
+    entries = np.empty(used, np.int32)
+    _ground_kernels.fill_cells(fresh, cells, mine, cursors, entries)
+    polygons = np.empty(len(cells.polygons) + used, np.int32)
+    offsets = np.empty_like(cells.offsets)
+    # Rows of cells before and after those with changes are carried over as they are.
+    head, tail = cells.polygons[: cells.offsets[top]], cells.polygons[cells.offsets[bottom] :]
+    offsets[:top] = cells.offsets[:top]
+    _tile_kernels.carry(head, starts, shifts, 0, polygons[: len(head)])
+    end = _tile_kernels.carry_cells(
+        cells.offsets[top : bottom + 1], cells.polygons, starts, shifts, splice.gone, window, cells.columns,
+        slots[top : bottom + 1], splice.world(POLYGONS)[entries], offsets[top:bottom], polygons,
+    )  # fmt: skip
+    np.add(cells.offsets[bottom:], end - cells.offsets[bottom], out=offsets[bottom:])
+    _tile_kernels.carry(tail, starts, shifts, len(shifts) - 1, polygons[end : end + len(tail)])
+    return cells._replace(offsets=offsets, polygons=polygons[: end + len(tail)])

@@ -13,7 +13,7 @@ from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats._text import read_bytes, shown
 from wayfold.navmesh import polygons
 from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh.state import State
+from wayfold.navmesh.snapshot import State
 
 Read = tuple[Ground, NDArray[np.uint8]]
 

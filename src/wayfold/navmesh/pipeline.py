@@ -1,41 +1,185 @@
-"""The voxel pipeline of paper 002, section III.A, for one tile: five steps, each a function of its own.
-
-1. `heightfield`: triangles become solid spans;
-2. `open_ground`: filters leave the ground that the agent can stand on, which is then eroded by its radius, but for the
-   lanes that `find_lanes` finds;
-3. `regions`: the watershed transform;
-4. `contours`: rims, simplified;
-5. `polygons`: convex polygons with their neighbours, and the surfaces that give heights between their corners.
-"""
+"""How finely a navigation mesh is built, and what that means in voxels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.agent import Agent
+from wayfold.core import checks
+from wayfold.errors import ParameterError
 from wayfold.navmesh import (
-    _compact_kernels,
     _contour_kernels,
     _detail_kernels,
-    _field_kernels,
+    _heightfield_kernels,
     _lane_kernels,
     _polygon_kernels,
     _region_kernels,
     _tile_kernels,
-    _trace_kernels,
-    _zone_kernels,
 )
-from wayfold.navmesh._zone_kernels import Zones
-from wayfold.navmesh.settings import AgentVoxels, Settings
-from wayfold.navmesh.zones import NO_ZONES
+from wayfold.navmesh._heightfield_kernels import Frame, Zones
 
-Frame = _field_kernels.Frame
+NO_ZONES = Zones(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 256), np.uint8))
+
+
+SMALLEST_CELL = checks.SMALLEST
+"""Metres: no column or voxel is smaller."""
+_MOST_CELLS = 1 << 40  # of a region; no world has as many
+_SLACK = 1e-6  # of a cell: 0.6 / 0.3 is two cells, whatever the last bit says
+STEP_SLACK = 1e-3
+"""Of the climb: how much higher a step may be, since coordinates in files are rounded."""
+OPENING = 2.25
+"""Radii: the agent gets through every opening between walls that is at least this wide."""
+_LANE_CELLS = 14.0  # to a radius: a chain of whole cells fits into what is free in such an opening, whatever its angle
+_LEAST_BREADTH = 0.99  # columns to a radius, from which on there are lanes
+
+
+def usual_cell_size(agent: Agent) -> float:
+    """Side of a column for an agent, metres: what is a radius away from a wall is in a column without wall."""
+    return min(0.3, 0.7 * agent.radius) if agent.radius > 0 else 0.3
+
+
+@checks.checked
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of the voxel pipeline.
+
+    Parameters
+    ----------
+    cell_size : float, metres, 1e-9 to 1e12
+        Side of a column of voxels. Half to a third of the agent's radius is usual; walls are known to about a cell.
+    cell_height : float, metres, 1e-9 to 1e12
+        Height of a voxel; climb and height of the agent are rounded to it.
+    tile_size : int, columns, 8 to 4096, or 0
+        Side of a tile; 0 makes the whole world one tile.
+    min_region : float, square metres, >= 0
+        Walkable islands smaller than this, away from a tile's border, are dropped. Default 64 cells.
+    merge_region : float, square metres, >= 0
+        Regions up to this size are merged with a neighbour where they can be. Default 400 cells.
+    max_edge : float, metres, >= 0
+        Longest polygon edge along a wall; 0 for no limit.
+    max_error : float, cells, 0.5 to 10
+        How far a simplified rim may be from the voxels' rim: how much ground it may cut off.
+    max_bulge : float, cells, 0.1 to 10
+        How far it may reach over the voxels' rim, and so nearer to a wall than the agent's radius. Default `max_error`.
+    max_corners : int, 3 to 64
+        Most corners of a polygon as built; the corners that neighbouring tiles add to a border come on top.
+    detail_error : float, metres, > 0
+        How far the surface may be from the sampled ground before it gets a point more. Default half a `cell_height`.
+    """
+
+    cell_size: float = 0.3
+    cell_height: float = 0.2
+    tile_size: int = 0
+    min_region: float | None = None
+    merge_region: float | None = None
+    max_edge: float = 12.0
+    max_error: float = 1.3
+    max_bulge: float | None = None
+    max_corners: int = 6
+    detail_error: float | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "cell_size", checks.number(self.cell_size, "cell_size", low=SMALLEST_CELL, high=checks.LARGEST))
+        put(self, "cell_height", checks.number(self.cell_height, "cell_height", low=SMALLEST_CELL, high=checks.LARGEST))
+        put(self, "tile_size", checks.whole(self.tile_size, "tile_size", low=0, high=4096))
+        if 0 < self.tile_size < 8:
+            raise ParameterError(f"tile_size must be 0 or from 8 to 4096 columns, not {self.tile_size}")
+        for name, cells in (("min_region", 64), ("merge_region", 400)):
+            value = getattr(self, name)
+            area = cells * self.cell_size**2 if value is None else value
+            put(self, name, checks.number(area, name, low=0.0))
+        put(self, "max_edge", checks.number(self.max_edge, "max_edge", low=0.0))
+        put(self, "max_error", checks.number(self.max_error, "max_error", low=0.5, high=10.0))
+        bulge = self.max_error if self.max_bulge is None else self.max_bulge
+        put(self, "max_bulge", checks.number(bulge, "max_bulge", low=0.1, high=10.0))
+        put(self, "max_corners", checks.whole(self.max_corners, "max_corners", low=3, high=64))
+        error = 0.5 * self.cell_height if self.detail_error is None else self.detail_error
+        put(self, "detail_error", checks.number(error, "detail_error", low=0.0, open_low=True))
+
+    def cells(self, square_metres: float) -> int:
+        """Columns that cover an area, rounded."""
+        area = checks.number(square_metres, "square_metres", low=0.0, high=checks.LARGEST**2)
+        return min(round(area / self.cell_size**2), _MOST_CELLS)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentVoxels:
+    """An agent measured in voxels: rounded so that the voxels never promise more room than there is.
+
+    Attributes
+    ----------
+    radius : int, columns
+        Rounded up.
+    height : int, cell heights
+        Rounded up.
+    climb : float, metres
+        Highest step, with `STEP_SLACK`.
+    body : float, metres
+        Height above which nothing blocks a column: the height and what rounding adds.
+    breadth : float, columns
+        The radius, not rounded.
+    parts : int
+        Cells that the side of a column is cut into where lanes are looked for; 0 for no lanes.
+    least : int, half cells
+        Distance from walls of a column in the middle of an opening that is wide enough.
+    around : int, columns
+        How far a lane reaches until erosion leaves something of the ground.
+    deep : int, columns
+        Length from which a lane is kept that leads nowhere.
+    border : int, columns
+        What a tile must see of its neighbours.
+    """
+
+    radius: int
+    height: int
+    climb: float
+    body: float
+    breadth: float
+    parts: int
+    least: int
+    around: int
+    deep: int
+    border: int
+
+    @classmethod
+    def of(cls, agent: Agent, settings: Settings) -> AgentVoxels:
+        """The agent in the voxels of a build."""
+        breadth = agent.radius / settings.cell_size
+        radius = math.ceil(breadth - _SLACK)
+        # In larger columns openings are lost before anyone can look at them; those oblique to the columns are so from
+        # three quarters of the radius on, unless they are 3 radii wide.
+        lanes = breadth >= _LEAST_BREADTH
+        parts = math.ceil(_LANE_CELLS / breadth - _SLACK) if lanes else 0
+        # A wall is nearer to the middle of a column than to a point in it by half a diagonal at most, and a blocked
+        # column's middle to the wall by as much; the column beside it, where distances begin, by one column more.
+        half = 0.5 * OPENING * breadth
+        least = max(2 if half > math.sqrt(5.0) else 0, math.ceil(2 * (half - 2.29)))
+        around = math.ceil(math.sqrt(max(1.0, (radius + 2.29) ** 2 - half**2))) if lanes else 0
+        # Erosion looks `radius` columns far, the ledge filter one more, the blurred distances another two. What is
+        # narrow up to `around` columns away may lead here, and what it joins is seen as far beyond.
+        height = math.ceil(agent.height / settings.cell_height - _SLACK)
+        return cls(
+            radius,
+            height,
+            agent.climb * (1 + STEP_SLACK),
+            (height + 1) * settings.cell_height,
+            breadth,
+            parts,
+            least,
+            around,
+            2 * around + radius,
+            radius + max(3, 2 * around + 2),
+        )
+
+
 _MOST_MERGES = 64  # rounds; a dozen is a lot
 _MANY = 64  # columns of a lane beside no other ground from which it is kept
 _LANE_EDGE = 8.0  # columns: longest edge of a lane along a wall, so that its corners follow the ground
@@ -59,7 +203,7 @@ class Triangles(NamedTuple):
 class Contours(NamedTuple):
     """Simplified rims as `polygons` takes them."""
 
-    loops: _trace_kernels.Loops
+    loops: _contour_kernels.Loops
     edge_at: NDArray[np.int32]
     corners: _contour_kernels.Corners
     keep: NDArray[np.uint8]
@@ -68,37 +212,41 @@ class Contours(NamedTuple):
 
 def heightfield(
     triangles: Triangles, chosen: NDArray[np.int32], frame: Frame, agent: AgentVoxels
-) -> tuple[_field_kernels.Field, _field_kernels.Parts]:
+) -> tuple[_heightfield_kernels.Field, _heightfield_kernels.Parts]:
     """Step 1: the solid spans of the chosen triangles, and what they are made of."""
-    spans, kinds, grounds, heights = _field_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
-    field, offsets, order = _field_kernels.merge_spans(
+    spans, kinds, grounds, heights = _heightfield_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
+    field, offsets, order = _heightfield_kernels.merge_spans(
         *triangles[:2], frame, spans, kinds, grounds, heights, agent.climb
     )
-    return _field_kernels.Field(*field), _field_kernels.Parts(offsets, order, spans, kinds, heights)
+    return _heightfield_kernels.Field(*field), _heightfield_kernels.Parts(offsets, order, spans, kinds, heights)
 
 
 def open_ground(
-    triangles: Triangles, field: _field_kernels.Field, parts: _field_kernels.Parts, frame: Frame, agent: AgentVoxels
-) -> tuple[_compact_kernels.Open, NDArray[np.uint8], NDArray[np.int32]]:
+    triangles: Triangles,
+    field: _heightfield_kernels.Field,
+    parts: _heightfield_kernels.Parts,
+    frame: Frame,
+    agent: AgentVoxels,
+) -> tuple[_heightfield_kernels.Open, NDArray[np.uint8], NDArray[np.int32]]:
     """Step 2, first half: filters for low obstacles, ledges and low ceilings, and links between neighbours.
 
     Zones that close ground do so here, as a wall would; the others mark what is left. Also returns which spans are
     neither closed nor ledges, and how far each is from walls and drops, in half cells.
     """
     zones = triangles.zones
-    _field_kernels.filter_low_obstacles(field, agent.climb)
+    _heightfield_kernels.filter_low_obstacles(field, agent.climb)
     ledge = np.empty(field.kind.size, np.uint8)
-    _field_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb, ledge)
-    _field_kernels.filter_low_ceilings(field, agent.height)
-    links = _compact_kernels.open_space(*triangles[:2], frame, parts, field, ledge, agent.height, agent.climb)
-    space = _compact_kernels.Open(*links)
+    _heightfield_kernels.filter_ledges(field, frame.width, frame.depth, agent.height, agent.climb, ledge)
+    _heightfield_kernels.filter_low_ceilings(field, agent.height)
+    links = _heightfield_kernels.open_space(*triangles[:2], frame, parts, field, ledge, agent.height, agent.climb)
+    space = _heightfield_kernels.Open(*links)
     firm = np.empty(space.kind.size, np.uint8)
     if len(zones.kinds):
-        _zone_kernels.mark(space, frame, agent.height, zones, True)
+        _heightfield_kernels.mark(space, frame, agent.height, zones, True)
     distance = np.empty(firm.size, np.int32)
-    _compact_kernels.wall_distance(space, firm, distance)
+    _heightfield_kernels.wall_distance(space, firm, distance)
     if len(zones.kinds):
-        _zone_kernels.mark(space, frame, agent.height, zones, False)
+        _heightfield_kernels.mark(space, frame, agent.height, zones, False)
     return space, firm, distance
 
 
@@ -118,7 +266,7 @@ class Lanes(NamedTuple):
 def find_lanes(
     triangles: Triangles,
     chosen: NDArray[np.int32],
-    space: _compact_kernels.Open,
+    space: _heightfield_kernels.Open,
     firm: NDArray[np.uint8],
     distance: NDArray[np.int32],
     columns: NDArray[np.int32],
@@ -192,7 +340,7 @@ def find_lanes(
 
 
 def regions(
-    space: _compact_kernels.Open, frame: Frame, border: int, settings: Settings, lanes: Lanes | None = None
+    space: _heightfield_kernels.Open, frame: Frame, border: int, settings: Settings, lanes: Lanes | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Step 3: the region of each span (0 none, negative in the border and on lanes), and the column of each span."""
     size = space.kind.size
@@ -202,27 +350,27 @@ def regions(
     if lanes is not None:
         region[(lanes.slot >= 0) & (region == 0)] = _tile_kernels.LANE
     distance, blurred = np.empty(size, np.int32), np.empty(size, np.int32)
-    _compact_kernels.rim_distance(space.links, space.kind, distance)
-    highest = _compact_kernels.blur(space.links, distance, blurred)
+    _heightfield_kernels.rim_distance(space.links, space.kind, distance)
+    highest = _heightfield_kernels.blur(space.links, distance, blurred)
     count = _region_kernels.watershed(space, columns, blurred, highest, region)
     assert settings.min_region is not None
     assert settings.merge_region is not None
     _region_kernels.drop_small_regions(space, region, count, settings.cells(settings.min_region))
     small = settings.cells(settings.merge_region)
     for _ in range(_MOST_MERGES):
-        loops, _ = _trace_kernels.trace(space.links, region)
+        loops, _ = _contour_kernels.trace(space.links, region)
         if _region_kernels.merge_regions(space, region, loops, count, small) == 0:
             break
     return region, columns
 
 
-def columns_of(space: _compact_kernels.Open, frame: Frame) -> NDArray[np.int32]:
+def columns_of(space: _heightfield_kernels.Open, frame: Frame) -> NDArray[np.int32]:
     """The column of each span."""
     return np.repeat(np.arange(frame.width * frame.depth, dtype=np.int32), np.diff(space.offsets))
 
 
 def contours(
-    space: _compact_kernels.Open,
+    space: _heightfield_kernels.Open,
     region: NDArray[np.int32],
     columns: NDArray[np.int32],
     frame: Frame,
@@ -230,7 +378,7 @@ def contours(
     settings: Settings,
 ) -> Contours:
     """Step 4: the rims of all regions, simplified so that neighbours fit together."""
-    loops, edge_at = _trace_kernels.trace(space.links, region)
+    loops, edge_at = _contour_kernels.trace(space.links, region)
     corners, keep = _contour_kernels.join_corners(loops, edge_at, space.links, space.floor, columns, frame.width)
     outline = _contour_kernels.outlines(loops, corners, region)
     longest = settings.max_edge / settings.cell_size
@@ -240,7 +388,7 @@ def contours(
 
 
 def polygons(
-    rims: Contours, space: _compact_kernels.Open, region: NDArray[np.int32], frame: Frame, settings: Settings
+    rims: Contours, space: _heightfield_kernels.Open, region: NDArray[np.int32], frame: Frame, settings: Settings
 ) -> tuple[_tile_kernels.Mesh, _detail_kernels.Detail]:
     """Step 5: the tile's convex polygons, and the surfaces that follow the ground between their corners."""
     loops, edge_at, corners, keep, outline = rims
@@ -262,7 +410,7 @@ def _fine(settings: Settings, parts: int) -> Settings:
 
 def lane_polygons(
     lanes: Lanes,
-    space: _compact_kernels.Open,
+    space: _heightfield_kernels.Open,
     columns: NDArray[np.int32],
     frame: Frame,
     border: int,
@@ -273,7 +421,7 @@ def lane_polygons(
     fine, region, places = _lane_kernels.lane_space(
         space, *lanes, columns, frame, border, 2 * agent.radius, agent.parts
     )
-    fine = _compact_kernels.Open(*fine)
+    fine = _heightfield_kernels.Open(*fine)
     if not (region > 0).any():
         return None
     parts = agent.parts
@@ -324,7 +472,7 @@ def build_tile(
         return []
     columns = columns_of(space, frame)
     lanes = find_lanes(triangles, chosen, space, firm, distance, columns, frame, border, agent)
-    _compact_kernels.erode(space.kind, firm, distance, agent.radius)
+    _heightfield_kernels.erode(space.kind, firm, distance, agent.radius)
     tell("walkable space")
     result = []
     if space.kind.any():

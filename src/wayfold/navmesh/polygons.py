@@ -12,9 +12,9 @@ from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame
-from wayfold.navmesh import _plane_kernels
+from wayfold.navmesh import _interval_kernels
 from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh.layout import near_of
+from wayfold.navmesh.topology import near_of
 
 _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordinates were rounded elsewhere
 
@@ -159,5 +159,5 @@ def check_ground(ground: Ground, kinds: NDArray[Any]) -> None:
         if array.size and (array.min() < low or array.max() >= high):
             raise GeometryError(f"{name} must be from {low} to {high - 1}")
     twins = np.empty(edges, np.int32)
-    if _plane_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
+    if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
         raise GeometryError("neighbours must name each other across the same edge")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core.batches import run_chunks
+from wayfold.geometry._chain_kernels import Chain, Newton
+from wayfold.geometry.frame import SAME_LENGTH
 from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _string_kernels
+from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _weighted_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace
-from wayfold.navmesh.state import Rates, State
+from wayfold.navmesh._weighted_kernels import Crossings, Intervals, Line
+from wayfold.navmesh.snapshot import Points, Rates, Room, State, Version, find, search_room
 from wayfold.path import Path, Status
 
 _STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
@@ -89,7 +95,7 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
         space, trail, ground.vertices, ground.corners, layout.twins, strings.over, strings.ends, polygons
     )
     polygons, points = polygons[: count + 1], np.empty((2 * count + 2, 3))
-    used, cost = _string_kernels.pull(
+    used, cost = _corridor_kernels.pull(
         ground, prices_of(state, rates), strings, count, polygons, state.links, start, goal, points
     )
     return Path(Status.FOUND, points[:used], nodes=polygons, cost=float(cost), expanded=settled)
@@ -145,7 +151,7 @@ def through_many(
         sizes = np.diff(offsets[first : last + 1])
         strings = _strings(int(sizes.max()))
         points = np.empty((2 * int(sizes.sum()), 3))
-        used = _string_kernels.pull_many(
+        used = _corridor_kernels.pull_many(
             state.ground, prices, state.layout.twins, state.links, nodes, offsets, starts, goals,
             first, last, strings, points, counts, costs,
         )  # fmt: skip
@@ -157,8 +163,8 @@ def through_many(
     return points, np.concatenate([[0], np.cumsum(counts)]), costs
 
 
-def _strings(crossings: int) -> _string_kernels.Strings:
-    return _string_kernels.Strings(
+def _strings(crossings: int) -> _corridor_kernels.Strings:
+    return _corridor_kernels.Strings(
         np.empty((crossings, 6)),
         np.empty(crossings, np.int32),
         np.empty((crossings, 4)),
@@ -168,9 +174,9 @@ def _strings(crossings: int) -> _string_kernels.Strings:
     )
 
 
-def prices_of(state: State, rates: Rates) -> _string_kernels.Prices:
+def prices_of(state: State, rates: Rates) -> _corridor_kernels.Prices:
     """What a walk costs, as kernels see it."""
-    return _string_kernels.Prices(state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near)
+    return _corridor_kernels.Prices(state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near)
 
 
 def shortest(
@@ -237,7 +243,7 @@ def shortest(
         legs[leaps] = links.costs[taken]
     return Path(
         Status.FOUND,
-        corners[: _string_kernels.distinct(corners)],
+        corners[: _corridor_kernels.distinct(corners)],
         nodes=nodes,
         cost=rates.lowest * float(legs.sum()),
         expanded=expanded,
@@ -249,3 +255,149 @@ def placed(state: State, path: Path) -> Path:
     if path.found and any(state.frame.origin):
         path._points = state.frame.world(path.points)
     return path
+
+
+_STEPS = 250_000
+"""Points on portals times points on a portal, about: what one search may cost."""
+_DOORS = (48_000, 6_000)
+"""Doors (sides of portals) of the regions that are searched: a wide one, and a narrow one with more points."""
+_FINE = 9
+"""Points on a portal that are enough."""
+_BOUND_STEPS = 4_000_000
+"""Intervals of portals times intervals of a portal, about, in the search of a lower bound."""
+_CELLS = 20
+"""Intervals that half a portal is cut into at most for a lower bound."""
+_GRADE = 1.5
+"""How much shorter intervals are towards the ends of a portal."""
+
+
+def _shares(finer: int) -> NDArray[np.float64]:
+    """Points on a portal, denser towards its ends, where paths pass by corners."""
+    half = 0.5 * (np.arange(1, finer + 1) / finer) ** 2
+    return np.concatenate([[0.0], half, 1.0 - half[-2::-1], [1.0]])
+
+
+_SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8, 12, 16))
+
+
+class Query(NamedTuple):
+    """What is asked for."""
+
+    state: State
+    rates: Rates
+    starts: NDArray[np.int32]
+    """Open polygons that hold the start."""
+    goals: NDArray[np.int32]
+    start: Point
+    goal: Point
+
+
+def cheapest(query: Query, quick: Path, budget: int) -> Path:
+    """A path as cheap as any that was looked at, never dearer than `quick`, the path through a corridor."""
+    best = quick
+    if not best.found:
+        return best
+    expanded = best.expanded
+    for doors in _DOORS:
+        path, fine = _refined(query, budget - expanded, best.nodes, doors)
+        expanded += path.expanded
+        if path.cost < best.cost:
+            best = path
+        if not path.found or fine:
+            break
+    best.expanded = expanded
+    best._lower_bound = partial(lower_bound, query, best.cost)
+    return best
+
+
+def lower_bound(query: Query, known: float) -> float:
+    """Cost that no path from start to goal can be below; `known` is that of one path."""
+    state, start, goal = query.state, query.start, query.goal
+    layout, links, portals = state.layout, state.links, state.layout.portals
+    count = len(portals.edges)
+    cells = 2 * int(np.clip(np.sqrt(_BOUND_STEPS / max(1, count)) / 2, 1, _CELLS))
+    half = 0.5 * (np.arange(cells // 2 + 1) / (cells // 2)) ** _GRADE
+    intervals = Intervals(np.empty((count, cells + 1, 2)), np.empty(count * cells))
+    _weighted_kernels.cut(state.ground, layout.twins, portals, np.concatenate([half, 1.0 - half[-2::-1]]), intervals)
+    memory = search_room(count * cells + 2 + len(links.costs))[0]
+    prices = prices_of(state, query.rates)
+    ends = query.starts, start[0], start[1], query.goals, goal[0], goal[1]
+    _weighted_kernels.tilt(portals, prices, links, intervals, memory, *ends)
+    _weighted_kernels.level(portals, prices, intervals)
+    bound = _weighted_kernels.bound(portals, prices, links, intervals, memory, *ends, known)
+    straight = link_scale(state, query.rates.lowest) * float(np.hypot(*(goal[:2] - start[:2])))
+    return min(known, max(straight, float(bound)) * (1.0 - SAME_LENGTH))
+
+
+def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) -> tuple[Path, bool]:
+    """The cheapest path in a region around some polygons, and whether it was searched with points enough."""
+    state, start, goal = query.state, query.start, query.goal
+    ground, twins, portals, links = state.ground, state.layout.twins, state.layout.portals, state.links
+    prices = prices_of(state, query.rates)
+    room = state.rooms.take()
+    region = room.region
+    seeds = np.concatenate([seeds, query.starts, query.goals])
+    polygons, count = _weighted_kernels.widen(portals, prices, links, seeds, doors, region)
+    shares = next((s for s in reversed(_SHARES) if count * s.size * s.size <= _STEPS), _SHARES[0])
+    nodes = count * shares.size + 2 + len(links.costs)
+    if nodes > room.via.size:
+        room = Room(region, *search_room(nodes + nodes // 4))
+    crossings = Crossings(shares, room.share, room.places, room.via)
+    scale = link_scale(state, query.rates.lowest)
+    status, settled = _weighted_kernels.search_crossings(
+        ground, twins, portals, prices, links, region, crossings, polygons, count, room.state,
+        query.starts, start[0], start[1], query.goals, goal[0], goal[1], scale, budget,
+    )  # fmt: skip
+    path = Path(Status.UNREACHABLE, expanded=settled)
+    if status == graph_kernels.FOUND:
+        trail = searcher.trail(room.state, count * shares.size + 1)
+        capacity = 2 * len(trail) + 2
+        ints, floats = np.empty((5, capacity), np.int32), np.empty((9, capacity))
+        chain = Chain(ints[0], ints[1], floats[0], ints[2], floats[1], floats[2], np.empty(capacity, np.bool_))
+        line = Line(np.empty((capacity, 3)), ints[3], ints[4], floats[3], np.empty((2, 2)))
+        way = np.empty(len(trail) + 1, np.int32)
+        used, passed = _weighted_kernels.lay(
+            ground, twins, portals, prices, links, region, crossings, count, trail, start, goal, chain, line, way
+        )
+        used, cost = _weighted_kernels.refine(
+            ground, prices, links, chain, used, Newton(*floats[4:9]), line, start, goal, _price_kernels.new_front()
+        )
+        if cost < np.inf:
+            path = Path(Status.FOUND, line.points[:used], nodes=way[:passed], cost=cost, expanded=settled)
+    _weighted_kernels.leave(region, polygons, count)
+    state.rooms.give(room)
+    return path, shares.size >= _FINE
+
+
+_AHEAD = 16  # corners that are tried at most, so that a path of many takes no longer for each
+_ROOM = 1024  # pieces that one straight walk may branch into at vertices; one that needs more is not taken
+_NEAR = 1e-3  # metres between the end of a walk and the corner that it was meant for: else it is on another floor
+
+
+def straightened(now: Version, rates: Rates, path: Path) -> Path:
+    """A path on a mesh without the corners that a straight walk from an earlier one passes by.
+
+    It is never longer. Where kinds of area cost differently, or where there are links, which a straight line would
+    leave, it stays as it is.
+    """
+    state, points = now.state, path.points
+    if len(points) < 3 or not rates.even or len(state.links.costs):
+        return path
+    polygons, places, _ = find(now, points, None, None, shut=state.shut(rates.closed))
+    plane = state.plane(rates.closed)
+    rows = state.surround(polygons, places, rates.closed)
+    pieces = np.array([row[0] if len(row) else 0 for row in rows], np.int32)
+    starts = np.ascontiguousarray(rows[0] if len(rows[0]) else pieces[:1])
+    kept = np.empty(len(points), np.int64)
+    count = _ground_kernels.shortcuts(
+        state.ground, plane, starts, pieces, state.frame.local(points), _AHEAD, _NEAR, state.layout.near,
+        np.empty(_ROOM, np.int32), kept,
+    )  # fmt: skip
+    line = points[kept[:count]]
+    cost = rates.lowest * _across(line)
+    return Path(path.status, line, cost=cost, expanded=path.expanded, timings=path.timings)
+
+
+def _across(points: Points) -> float:
+    """Length seen from above, which is what a metre of ground is counted by."""
+    return float(np.hypot(*np.diff(points[:, :2], axis=0).T).sum())

@@ -1,16 +1,15 @@
-"""Tiles: the world in squares that are built on their own, in any order and by any number of threads, then stitched.
-
-A tile sees a border of its neighbours wide enough to come to the same voxels as they do along the common side.
-"""
+"""Rectangles of tiles."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
+import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
@@ -18,12 +17,213 @@ from wayfold.core import checks
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame as LocalFrame
-from wayfold.navmesh import _field_kernels
-from wayfold.navmesh._field_kernels import Frame
-from wayfold.navmesh.flat import Flat, concatenate, flatten
-from wayfold.navmesh.pipeline import Triangles, build_tile
-from wayfold.navmesh.rectangle import Rectangle
-from wayfold.navmesh.settings import AgentVoxels, Settings
+from wayfold.navmesh import _heightfield_kernels
+from wayfold.navmesh._heightfield_kernels import Frame, Zones
+from wayfold.navmesh.pipeline import NO_ZONES, AgentVoxels, Settings, Triangles, build_tile
+
+
+class Rectangle(NamedTuple):
+    """Tiles from a first to a last column and row, both included."""
+
+    x: int
+    y: int
+    last_x: int
+    last_y: int
+
+    @property
+    def columns(self) -> int:
+        """Tiles along x."""
+        return self.last_x - self.x + 1
+
+    @property
+    def rows(self) -> int:
+        """Tiles along y."""
+        return self.last_y - self.y + 1
+
+    def numbers(self, columns: int) -> NDArray[np.int64]:
+        """The tiles in ascending order, in a world with `columns` tiles in a row."""
+        x, y = np.arange(self.x, self.last_x + 1), np.arange(self.y, self.last_y + 1)
+        return np.asarray((y[:, None] * columns + x).ravel())
+
+    def grown(self, by: int, columns: int, rows: int) -> Rectangle:
+        """With `by` more tiles on each side, as far as a world of `columns` x `rows` tiles goes."""
+        return Rectangle(
+            max(0, self.x - by),
+            max(0, self.y - by),
+            min(columns - 1, self.last_x + by),
+            min(rows - 1, self.last_y + by),
+        )
+
+    def around(self, tiles: NDArray[np.int64], columns: int) -> Rectangle:
+        """The smallest rectangle that also holds these tiles, in a world with `columns` tiles in a row."""
+        if not len(tiles):
+            return self
+        x, y = tiles % columns, tiles // columns
+        return Rectangle(
+            min(self.x, int(x.min())),
+            min(self.y, int(y.min())),
+            max(self.last_x, int(x.max())),
+            max(self.last_y, int(y.max())),
+        )
+
+
+class Flat(NamedTuple):
+    """Meshes of tiles one after the other; vertex, polygon, edge and point numbers count within each tile."""
+
+    counts: NDArray[np.int64]
+    """(tiles, 6): vertices, polygons, edges, doors, surface points, surface triangles."""
+    lattice: NDArray[np.int32]
+    """(v, 2) lattice positions in the world, of the lattice of lanes."""
+    heights: NDArray[np.float32]
+    """(v,) metres above the origin."""
+    polygons: NDArray[np.int32]
+    """(p, 3): edges, surface points and surface triangles of each polygon."""
+    kinds: NDArray[np.uint8]
+    """(p,)."""
+    edges: NDArray[np.int32]
+    """(m, 2): start vertex, neighbour."""
+    doors: NDArray[np.int32]
+    """(d, 7)."""
+    surface: NDArray[np.int32]
+    """(k, 2) doubled lattice."""
+    surface_heights: NDArray[np.float32]
+    """(k,)."""
+    triangles: NDArray[np.int32]
+    """(t, 3) points of the polygon's surface."""
+
+
+Rows = tuple[Flat, ...]
+
+# Which count of a tile each array goes by.
+_COUNT = (0, 0, 1, 1, 2, 3, 4, 4, 5)
+
+
+def _empty() -> Flat:
+    return Flat(
+        np.zeros((1, 6), np.int64),
+        np.empty((0, 2), np.int32),
+        np.empty(0, np.float32),
+        np.empty((0, 3), np.int32),
+        np.empty(0, np.uint8),
+        np.empty((0, 2), np.int32),
+        np.empty((0, 7), np.int32),
+        np.empty((0, 2), np.int32),
+        np.empty(0, np.float32),
+        np.empty((0, 3), np.int32),
+    )
+
+
+def flatten(parts: list[tuple[Any, Any]]) -> Flat:
+    """The meshes of one tile as a `Flat` of one tile."""
+    if not parts:
+        return _empty()
+    columns: list[list[Any]] = [[] for _ in Flat._fields[1:]]
+    vertices = polygons = edges = 0
+    for mesh, detail in parts:
+        doors = mesh.doors + np.array([0, 0, 0, 0, 0, polygons, edges], np.int32)
+        ahead = np.where(mesh.neighbours >= 0, mesh.neighbours + polygons, -1)
+        arrays = (
+            np.column_stack([mesh.x, mesh.y]),
+            mesh.z,
+            np.column_stack([np.diff(mesh.offsets), np.diff(detail.point_offsets), np.diff(detail.triangle_offsets)]),
+            mesh.kinds,
+            np.column_stack([mesh.vertices + vertices, ahead]),
+            doors,
+            detail.xy,
+            detail.z,
+            detail.triangles,
+        )
+        for column, array in zip(columns, arrays, strict=True):
+            column.append(array)
+        vertices, polygons, edges = vertices + len(mesh.x), polygons + len(mesh.kinds), edges + len(mesh.vertices)
+    empty: list[Any] = list(_empty()[1:])
+    whole = [np.concatenate(column).astype(like.dtype, copy=False) for column, like in zip(columns, empty, strict=True)]
+    doors = whole[5]
+    whole[5] = doors[np.lexsort((doors[:, 3], doors[:, 2], doors[:, 1], doors[:, 0]))]
+    counts = np.array([[vertices, polygons, edges, len(doors), len(whole[6]), len(whole[8])]])
+    return Flat(counts, *whole)
+
+
+def concatenate(parts: Iterable[Flat]) -> Flat:
+    """Tiles one after the other."""
+    return Flat(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def bases(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each tile's part begins, and after the last one the whole: one row more than `counts`."""
+    return np.concatenate([np.zeros((1, counts.shape[1]), np.int64), np.cumsum(counts, axis=0)])
+
+
+def _parts(flat: Flat, cuts: list[int]) -> list[Flat]:
+    """The tiles between each two cuts."""
+    ends = bases(flat.counts)
+    result = []
+    for first, last in pairwise(cuts):
+        low, high = ends[first], ends[last]
+        arrays: list[Any] = [flat[at][low[k] : high[k]] for at, k in enumerate(_COUNT, 1)]
+        result.append(Flat(flat.counts[first:last], *arrays))
+    return result
+
+
+def in_rows(flat: Flat, columns: int) -> Rows:
+    """All tiles of a world, cut into rows of `columns` tiles."""
+    return tuple(_parts(flat, list(range(0, len(flat.counts) + 1, columns))))
+
+
+def inside(rows: Rows, part: Rectangle) -> Flat:
+    """The tiles of a rectangle, row by row."""
+    cuts = [part.x, part.last_x + 1]
+    return concatenate([_parts(row, cuts)[0] for row in rows[part.y : part.last_y + 1]])
+
+
+def replaced(rows: Rows, part: Rectangle, fresh: list[Flat]) -> Rows:
+    """The same world with the tiles of a rectangle replaced by `fresh` ones, each a `Flat` of one tile."""
+    result = list(rows)
+    for k in range(part.rows):
+        row = rows[part.y + k]
+        before, _, after = _parts(row, [0, part.x, part.last_x + 1, len(row.counts)])
+        result[part.y + k] = concatenate([before, *fresh[k * part.columns : (k + 1) * part.columns], after])
+    return tuple(result)
+
+
+Zone = tuple[ArrayLike, float, float, int | ArrayLike]
+"""Corners (k, 2) of a simple polygon, low and high end, kind of area (or the kind that each of the 256 becomes)."""
+
+__all__ = ["NO_ZONES", "Zone", "Zones", "check_zones"]
+
+
+def check_zones(zones: Sequence[Zone]) -> Zones:
+    """Zones as kernels take them, or an error that says which one is wrong."""
+    rings: list[Any] = []
+    heights, kinds = [], []
+    for at, zone in enumerate(zones):
+        if not isinstance(zone, (tuple, list)) or len(zone) != 4:
+            raise ParameterError(f"zones[{at}] must be (polygon, low, high, kind), not {checks.shown(zone)}")
+        ring = checks.points3(zone[0], f"the polygon of zones[{at}]")[:, :2]
+        if len(ring) < 3 or not shapely.Polygon(ring).is_valid:
+            raise GeometryError(f"the polygon of zones[{at}] must have at least 3 corners and not cross itself")
+        low = checks.number(zone[1], f"the low end of zones[{at}]")
+        rings.append(ring)
+        heights.append((low, checks.number(zone[2], f"the high end of zones[{at}]", low=low)))
+        kinds.append(_table(zone[3], f"the kind of zones[{at}]"))
+    if not rings:
+        return NO_ZONES
+    offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])])
+    return Zones(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
+
+
+def _table(kind: Any, name: str) -> NDArray[np.uint8]:
+    """What each kind becomes in a zone; what is not walkable (kind 0) stays so."""
+    given = checks.numbers(kind, name, "a kind from 0 to 255, or 256 of them")
+    if given.ndim == 0:
+        table = np.full(256, checks.whole(kind, name, low=0, high=255), np.uint8)
+    else:
+        if given.shape != (256,) or given.dtype.kind not in "iu" or given[1:].min() < 1 or given.max() > 255:
+            raise ParameterError(f"{name} must be a kind from 0 to 255, or 256 of them from 1 on for what each becomes")
+        table = given.astype(np.uint8)
+    table[0] = 0
+    return table
+
 
 _SINGLE = 2048  # columns along each side up to which a world is one tile unless a tile size is asked for
 _USUAL = 256  # columns of a tile where none is asked for
@@ -217,10 +417,10 @@ def _sort_triangles(
     if everything and grid.tile > 0:
         offsets = np.zeros(grid.count + 1, np.int64)
         where = (grid.world(), grid.tile, grid.border, grid.columns, grid.rows)
-        _field_kernels.sort_to_tiles(*triangles[:2], *where, offsets, np.empty(0, np.int32))
+        _heightfield_kernels.sort_to_tiles(*triangles[:2], *where, offsets, np.empty(0, np.int32))
         starts = np.concatenate([[0], np.cumsum(offsets[:-1])])
         chosen = np.empty(starts[-1], np.int32)
-        _field_kernels.sort_to_tiles(*triangles[:2], *where, starts.copy(), chosen)
+        _heightfield_kernels.sort_to_tiles(*triangles[:2], *where, starts.copy(), chosen)
         return starts, chosen
     # Once through all triangles for all wanted tiles together, then through what is left for each.
     frames = [grid.frame(tile) for tile in wanted]
@@ -241,10 +441,10 @@ def _sort_triangles(
 def _choose(triangles: Triangles, among: NDArray[np.int32], frame: Frame) -> NDArray[np.int32]:
     """The triangles (of all, where `among` is empty) whose boxes reach into a frame."""
     found = np.empty(1024, np.int32)
-    count = _field_kernels.choose(*triangles[:2], among, frame, found)
+    count = _heightfield_kernels.choose(*triangles[:2], among, frame, found)
     if count > found.size:
         found = np.empty(count, np.int32)
-        _field_kernels.choose(*triangles[:2], among, frame, found)
+        _heightfield_kernels.choose(*triangles[:2], among, frame, found)
     return found[:count]
 
 

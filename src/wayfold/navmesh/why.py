@@ -20,8 +20,8 @@ from wayfold.core.arrays import distinct
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.geometry import TriangleIndex
 from wayfold.geometry.frame import ROUNDING
-from wayfold.navmesh.layout import ALL_OPEN
-from wayfold.navmesh.state import Rates, State
+from wayfold.navmesh.snapshot import Rates, State
+from wayfold.navmesh.topology import ALL_OPEN
 
 Floats = NDArray[np.float64]
 Gaps = dict[tuple[int, int], Floats]

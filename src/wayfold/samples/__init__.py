@@ -16,14 +16,14 @@ from wayfold.errors import ParameterError
 _HOME = {
     "city": "_city",
     "dungeon": "_dungeon",
-    "forest": "_forest",
+    "forest": "_weighted",
     "islands": "_islands",
     "maze": "_plans",
     "rooms": "_plans",
-    "scene1": "_scenes",
-    "zigzag": "_scenes",
+    "scene1": "_weighted",
+    "zigzag": "_weighted",
     "Plan": "_plans",
-    "Scene": "_scenes",
+    "Scene": "_weighted",
 }
 
 NAMES: tuple[str, ...] = ("city", "dungeon", "forest", "islands", "maze", "rooms", "scene1", "zigzag")
@@ -82,7 +82,6 @@ if TYPE_CHECKING:
     from wayfold.geometry import Mesh
     from wayfold.samples._city import city
     from wayfold.samples._dungeon import dungeon
-    from wayfold.samples._forest import forest
     from wayfold.samples._islands import islands
     from wayfold.samples._plans import Plan, maze, rooms
-    from wayfold.samples._scenes import Scene, scene1, zigzag
+    from wayfold.samples._weighted import Scene, forest, scene1, zigzag

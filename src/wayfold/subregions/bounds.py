@@ -11,19 +11,20 @@ Costs are counted in whole steps, those of every edge rounded down: 4 bytes are 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.agent import Motion
 from wayfold.core import batches
+from wayfold.core.locks import Portable
 from wayfold.graph import Graph, searcher
 from wayfold.graph._kernels import HEAP_FULL, GraphSpace
 from wayfold.subregions import _kernels
 from wayfold.subregions._kernels import BoundedSpace, SteppedSpace
-from wayfold.subregions.subregions import Masks
 from wayfold.waypoints import WaypointGraph
 
 
@@ -148,3 +149,31 @@ def _around(subregions: Graph, count: int) -> list[int]:
     order = np.lexsort((main, -distance, sector))
     first = np.unique(sector[order], return_index=True)[1]
     return [int(label) for label in main[order[first]]]
+
+
+class Mask(NamedTuple):
+    """Which subregions a filtered search may enter."""
+
+    allowed: NDArray[np.uint8]
+    marked: NDArray[np.int32]
+
+
+class Masks(Portable):
+    """A pool of masks for `count` subregions; threads need no lock, as append and pop of a deque are atomic."""
+
+    _OWN = (("_free", deque),)
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free: deque[Mask] = deque()
+
+    def take(self) -> Mask:
+        """A mask that allows nothing."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Mask(np.zeros(self.count, np.uint8), np.empty(self.count, np.int32))
+
+    def give(self, mask: Mask) -> None:
+        """Return a mask that allows nothing again."""
+        self._free.append(mask)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayfold.graph import Graph
 from wayfold.graph._build import cost_scale
 from wayfold.subregions import _repair_kernels as kernels
-from wayfold.subregions.subregions import Abstraction, layout_of, region_order
+from wayfold.subregions.abstraction import Abstraction, layout_of, region_order
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints._edit_kernels import copy_rows, spare_targets
 

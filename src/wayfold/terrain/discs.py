@@ -16,8 +16,8 @@ import shapely
 from numpy.typing import NDArray
 
 from wayfold.terrain import _disc_kernels, _kernels
-from wayfold.terrain._subdivision import triangulate
 from wayfold.terrain.ground import Array, Ground, new_scratch
+from wayfold.terrain.subdivision import triangulate
 
 _SIDES = 1e-3
 """Of the radius: how much farther than it the sides of grown regions lie, so that rounding does not matter."""

@@ -22,7 +22,7 @@ from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
 from wayfold.graph.searcher import Workspaces
 from wayfold.terrain import _kernels, _route_kernels
-from wayfold.terrain._subdivision import connect, fans, thinnest
+from wayfold.terrain.subdivision import connect, fans, thinnest
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]

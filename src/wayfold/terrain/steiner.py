@@ -16,7 +16,7 @@ from wayfold.graph import _kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path, Status
-from wayfold.terrain import _bushwhack_kernels, _disc_kernels, _kernels, _steiner_kernels
+from wayfold.terrain import _disc_kernels, _kernels, _steiner_kernels
 from wayfold.terrain.discs import exact_cost
 from wayfold.terrain.ground import Array, Ground, Ints, linked_space
 
@@ -203,11 +203,11 @@ class SteinerGraph:
         if search == "bushwhack":
             groups, queue = self._groups
             _, targets, costs = self.table
-            return _bushwhack_kernels.bushwhack(groups, targets, costs, queue.take(), state, self.start, self.goal)
+            return _steiner_kernels.bushwhack(groups, targets, costs, queue.take(), state, self.start, self.goal)
         if self.radius > 0:
             return self._run_disc(search, state)
         if search == "cones":
-            return _bushwhack_kernels.cone_search(self.space, state, self.start, self.goal)
+            return _steiner_kernels.cone_search(self.space, state, self.start, self.goal)
         scale = self._scale if search == "astar" else 0.0
         return graph_kernels.search(
             self.space, state, self.start, self.goal, scale, graph_kernels.UNLIMITED, searcher.NO_NODES,
@@ -219,14 +219,14 @@ class SteinerGraph:
         offsets = self._offsets
         entries = np.empty(self.num_nodes + 1, np.int64)
         none = np.empty(0, np.int64), np.empty(0, np.int32)
-        _bushwhack_kernels.list_groups(self.space, offsets, entries, *none)
+        _steiner_kernels.list_groups(self.space, offsets, entries, *none)
         count = int(entries[-1])
         first, owner = np.empty(count + 1, np.int64), np.empty(count, np.int32)
-        _bushwhack_kernels.list_groups(self.space, offsets, entries, first, owner)
+        _steiner_kernels.list_groups(self.space, offsets, entries, first, owner)
         chosen = np.empty(count, np.int32)
         queue = Workspaces(count)
         queue.give(queue._new(count))
-        return _bushwhack_kernels.Representatives(first, owner, entries, chosen), queue
+        return _steiner_kernels.Representatives(first, owner, entries, chosen), queue
 
 
 def _again(vertices: Array, triangles: Ints, weights: Array, end: Array, places: Ints, ground: Ground) -> int:

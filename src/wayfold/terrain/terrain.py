@@ -1,32 +1,74 @@
-"""`Terrain`: weighted regions of the plane, and cheapest routes over them (003).
-
-Routes weigh road against swamp: a path costs its length times the weight of the ground. The default method,
-"refined", moves the crossings of a good route to the exact optimum of its edge sequence.
-"""
+"""Terrains in `.wayfold` files: the triangles and what the ground costs; all else is made again."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import batches, checks, text
 from wayfold.core.bounded_cache import BoundedCache
-from wayfold.core.schema import Parts, Savable
+from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
+from wayfold.geometry import Mesh
+from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.path import Path, Status
-from wayfold.terrain import _files, _kernels, _sources, discs
-from wayfold.terrain._constructors import FromSources
-from wayfold.terrain._edited import EditedRoutes, is_small
-from wayfold.terrain._repaint import Painted, Pieces, repaint
+from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.routes import DualRoutes, EdgeRoutes, Reach
+from wayfold.terrain.repaint import Painted, Pieces, repaint
+from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, Reach, is_small
 from wayfold.terrain.steiner import SteinerGraph
+from wayfold.terrain.subdivision import turns
+
+if TYPE_CHECKING:
+    from wayfold.samples import Scene
+
+
+def triangles_turn_left(parts: Parts) -> None:
+    """Every triangle has an area and runs counter-clockwise."""
+    if not (turns(parts.arrays["vertices"], parts.arrays["triangles"]) == 1).all():
+        raise ValueError("a triangle has no area or runs clockwise")
+
+
+def weights_named(parts: Parts) -> None:
+    """Every kind of ground has a name and a weight above 0."""
+    names, weights = parts.meta["names"], parts.arrays["weights"]
+    if len(names) != len(weights) or not (weights > 0).all():
+        raise ValueError("every kind of ground needs a name and a weight above 0")
+
+
+SCHEMA = Schema(
+    "terrain",
+    {
+        "vertices": Array("float64", ("vertices", 2), "metres from the origin", -2 * LARGEST, 2 * LARGEST),
+        "origin": Array("float64", (3,), "metres", -LARGEST, LARGEST),
+        "triangles": Array("int32", ("triangles", 3), "counter-clockwise", refers="vertices"),
+        "kinds": Array("int32", ("triangles",), "kind of ground of each triangle", refers="kinds"),
+        "weights": Array(
+            "float64", ("kinds",), "what a metre costs on each kind of ground", 0.0, checks.LARGEST_COST, finite=False
+        ),
+    },
+    {"names": Value(list, "names of the kinds of ground", each=Value(str, ""))},
+    {"triangles": 1},
+    (triangles_turn_left, weights_named),
+)
+
+
+def ground_of(parts: Parts) -> Ground:
+    """The ground of a saved terrain."""
+    vertices = parts.arrays["vertices"]
+    x, y, z = parts.arrays["origin"].tolist()
+    extent = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
+    if not (np.abs(vertices) + np.abs(parts.arrays["origin"][:2]) <= 2 * LARGEST).all():
+        raise ValueError(f"a coordinate is larger than {LARGEST:g}")
+    return Ground(vertices, parts.arrays["triangles"], Frame((x, y, z), extent))
+
 
 GRAPHS = ("refined", "steiner", "dual-extra", "dual", "grid")
 SEARCHES = ("astar", "dijkstra", "bushwhack", "cones")
@@ -38,12 +80,12 @@ CUTS = 16 * 2**20
 _MOST_DEPTH = 8  # terrains painted one over the other, of which the last keeps the first
 _CANDIDATES = 20_000  # triangles up to which a route over the dual extra graph is refined too
 
-Array = NDArray[np.float64]
+Floats = NDArray[np.float64]
 Bounds = tuple[float, float, float, float]
 
 
 @checks.checked
-class Terrain(FromSources, Savable):
+class Terrain(Savable):
     """A planar subdivision of weighted regions.
 
     Parameters
@@ -81,24 +123,24 @@ class Terrain(FromSources, Savable):
         default: float | None = None,
         bounds: Sequence[float] | None = None,
     ) -> None:
-        shapes, kinds, names, weights = _sources.check_regions(regions)
+        shapes, kinds, names, weights = sources.check_regions(regions)
         box: Bounds | None = None
         if default is not None:
-            box = _sources.check_bounds(bounds, shapes)
+            box = sources.check_bounds(bounds, shapes)
             names = (*names, DEFAULT)
-            weights = np.append(weights, _sources.check_weight(default, "default"))
+            weights = np.append(weights, sources.check_weight(default, "default"))
         elif bounds is not None:
             raise ParameterError("bounds need a default weight for what is left inside them")
-        ground, owners = _sources.painted_ground(shapes, box)
+        ground, owners = sources.painted_ground(shapes, box)
         painted = np.append(kinds, len(names) - 1)[owners].astype(np.int32)
         self._set(ground, painted, names, weights)
 
-    def _set(self, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> None:
+    def _set(self, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> None:
         self._ground = ground
         self._kinds = kinds
         self._names = names
         self._by_name = weights
-        self._weights: Array = np.ascontiguousarray(weights[kinds])
+        self._weights: Floats = np.ascontiguousarray(weights[kinds])
         self._prepared = BoundedCache(LIMIT)  # graphs and grown grounds
         self._cuts = BoundedCache(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
@@ -107,15 +149,15 @@ class Terrain(FromSources, Savable):
         self._latest: tuple[Pieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
-    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Array) -> Self:
+    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:
         terrain = cls.__new__(cls)
         terrain._set(ground, kinds, names, weights)
         return terrain
 
-    # --- what it is ------------------------------------------------------------------------------------------------
+    # --- what it is ------------------------------------------------------------------------------------------
 
     @property
-    def vertices(self) -> Array:
+    def vertices(self) -> Floats:
         """Corners of the triangles, (n, 2)."""
         return self._ground.vertices
 
@@ -130,7 +172,7 @@ class Terrain(FromSources, Savable):
         return self._ground.mesh.twins
 
     @property
-    def triangle_weights(self) -> Array:
+    def triangle_weights(self) -> Floats:
         """Weight of each triangle, (m,)."""
         return self._weights
 
@@ -184,7 +226,7 @@ class Terrain(FromSources, Savable):
                 raise ParameterError(
                     f"no region is called {checks.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
                 )
-            fresh[known[name]] = _sources.check_weight(weight, f"weight of {name!r}")
+            fresh[known[name]] = sources.check_weight(weight, f"weight of {name!r}")
         other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
         other._prepared, other._cuts = self._prepared, self._cuts
         return other
@@ -211,12 +253,12 @@ class Terrain(FromSources, Savable):
         for at, layer in enumerate(given):
             if not isinstance(layer, (tuple, list)) or len(layer) != 2:
                 raise ParameterError(f"layer {at} must be (polygon, factor), not {checks.shown(layer)}")
-        factors = [_sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
-        shapes = _sources.check_layers([polygon for polygon, _ in given])
+        factors = [sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
+        shapes = sources.check_layers([polygon for polygon, _ in given])
         if not len(shapes):
             return self
         ground = self._ground
-        local = list(_sources.moved(shapes, ground.frame))
+        local = list(sources.moved(shapes, ground.frame))
         found = repaint(ground, local, self._cuts)
         count = len(shapes) + 1
         pairs = self._kinds[found.of].astype(np.int64) * count + found.over + 1
@@ -242,13 +284,13 @@ class Terrain(FromSources, Savable):
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
         return self._locate(self._local(checks.points3(points, largest=np.inf)))
 
-    def _locate(self, points: Array) -> NDArray[np.int32]:
+    def _locate(self, points: Floats) -> NDArray[np.int32]:
         """The triangle of each local point."""
         found = np.empty(len(points), np.int32)
         _kernels.locate(self._ground.mesh, self._weights, points, self._ground.slack, found)
         return found
 
-    def _local(self, points: Array) -> Array:
+    def _local(self, points: Floats) -> Floats:
         """Points in the ground's coordinates, (q, 2)."""
         return np.ascontiguousarray(self._ground.frame.local(points[:, :2]))
 
@@ -257,7 +299,7 @@ class Terrain(FromSources, Savable):
         line = self._local(checks.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
 
-    # --- queries ---------------------------------------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------------------------
 
     def path(
         self,
@@ -340,7 +382,7 @@ class Terrain(FromSources, Savable):
         side = self._ground.extent / 100 if cell is None else checks.number(cell, "cell", low=checks.SMALLEST)
         return side, nodes, steps, radius
 
-    def _finished(self, found: Path, ends: Array, places: NDArray[np.int32], radius: float) -> Path:
+    def _finished(self, found: Path, ends: Floats, places: NDArray[np.int32], radius: float) -> Path:
         """A path with its points as the user knows them, and its lower bound."""
         if not found:
             return found
@@ -387,7 +429,7 @@ class Terrain(FromSources, Savable):
             fine = checks.number(epsilon, "epsilon", low=0.0, open_low=True)
             kind = search or ("cones" if size == 0 else "astar")
 
-            def alone(start: Array, place: int) -> Path:
+            def alone(start: Floats, place: int) -> Path:
                 both = np.array([place, places[1]], np.int32)
                 pair = np.stack([start, ends[1]])
                 return SteinerGraph(self._ground, self._weights, pair, both, fine, size).path(kind)
@@ -430,7 +472,7 @@ class Terrain(FromSources, Savable):
         checks.choice(nodes, "nodes", ("centres", "corners"))
         checks.choice(steps, "steps", ("exact", "sampled"))
 
-    def _refined_disc(self, ends: Array, search: str, radius: float) -> Path:
+    def _refined_disc(self, ends: Floats, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
         grown = self._grown(radius)
         inner = np.stack([self._on_grown(grown, end, radius) for end in ends])
@@ -440,7 +482,7 @@ class Terrain(FromSources, Savable):
         found: Path = grown._routes("refined", 0.0).path(inner, places, search)
         return self._of_disc(found, ends, inner, radius)
 
-    def _disc_field(self, goal: Array, radius: float) -> Callable[[Array, int], Path]:
+    def _disc_field(self, goal: Floats, radius: float) -> Callable[[Floats, int], Path]:
         """Refined routes of a disc to one goal."""
         grown = self._grown(radius)
         last = self._on_grown(grown, goal, radius)
@@ -449,7 +491,7 @@ class Terrain(FromSources, Savable):
             return lambda start, _: Path(Status.UNREACHABLE)
         inner_path = _field_of(grown._routes("refined", 0.0), last, place)
 
-        def path(start: Array, _: int) -> Path:
+        def path(start: Floats, _: int) -> Path:
             first = self._on_grown(grown, start, radius)
             at = int(grown._locate(first[None])[0])
             if at < 0 or not np.isfinite(grown._weights[at]):
@@ -458,7 +500,7 @@ class Terrain(FromSources, Savable):
 
         return path
 
-    def _of_disc(self, found: Path, ends: Array, inner: Array, radius: float) -> Path:
+    def _of_disc(self, found: Path, ends: Floats, inner: Floats, radius: float) -> Path:
         """A route on the grown terrain as one of the disc on this terrain."""
         if not found:
             return found
@@ -472,7 +514,7 @@ class Terrain(FromSources, Savable):
         points = np.column_stack([line, np.zeros(len(line))])
         return Path(Status.FOUND, points, nodes=found.nodes, cost=cost, expanded=found.expanded, timings=found.timings)
 
-    def _on_grown(self, grown: Terrain, end: Array, radius: float) -> Array:
+    def _on_grown(self, grown: Terrain, end: Floats, radius: float) -> Floats:
         """The place of a disc's centre on the grown terrain, whose corners reach a little too far: the nearest one."""
         place = int(grown._locate(end[None])[0])
         if place >= 0 and np.isfinite(grown._weights[place]):
@@ -551,7 +593,7 @@ class Terrain(FromSources, Savable):
 
     def _ends(
         self, start: ArrayLike, goal: ArrayLike, radius: float = 0.0, names: tuple[str, str] = ("start", "goal")
-    ) -> tuple[Array, NDArray[np.int32]]:
+    ) -> tuple[Floats, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
         given = np.stack([checks.point3(start, names[0]), checks.point3(goal, names[1])])[:, :2]
         ends = self._local(given)
@@ -561,7 +603,7 @@ class Terrain(FromSources, Savable):
             self._check_place(name, end, int(place), bool(fits), radius)
         return ends, places
 
-    # --- for planners ----------------------------------------------------------------------------------------------
+    # --- for planners ----------------------------------------------------------------------------------------
 
     def _open_places(self, start: ArrayLike, goal: ArrayLike, radius: float) -> NDArray[np.int32]:
         """The triangles of start and goal on the ground for a disc's centre, -1 where it does not get."""
@@ -572,7 +614,7 @@ class Terrain(FromSources, Savable):
         places = grown._locate(np.stack([self._on_grown(grown, end, radius) for end in ends]))
         return np.where((places >= 0) & np.isfinite(grown._weights[places]), places, -1).astype(np.int32)
 
-    def _nearest(self, point: Array, reach: float) -> Array | None:
+    def _nearest(self, point: Floats, reach: float) -> Floats | None:
         """The nearest place on open ground, None where there is none within `reach`."""
         local = self._local(point[None])
         place = int(self._locate(local)[0])
@@ -583,7 +625,7 @@ class Terrain(FromSources, Savable):
             return None
         return self._ground.frame.world(found)
 
-    def _searched(self, start: ArrayLike, goal: ArrayLike, graph: str, radius: float, search: str | None) -> Array:
+    def _searched(self, start: ArrayLike, goal: ArrayLike, graph: str, radius: float, search: str | None) -> Floats:
         """Places of the nodes that the search for a path settles, in a refined or a dual extra graph."""
         ends, places = self._ends(start, goal, radius)
         of, routes = self, self._routes(graph, radius) if graph != "refined" or radius == 0 else None
@@ -597,7 +639,7 @@ class Terrain(FromSources, Savable):
         nodes = np.concatenate([np.empty(0, np.int32), *seen])
         return self._ground.frame.world(routes.points[nodes])
 
-    def _check_place(self, name: str, point: Array, place: int, fits: bool, radius: float) -> None:
+    def _check_place(self, name: str, point: Floats, place: int, fits: bool, radius: float) -> None:
         where = f"{name} ({text.place(point, self._ground.extent)})"
         if place < 0:
             raise OffMapError(f"{where} is outside the map")
@@ -606,9 +648,9 @@ class Terrain(FromSources, Savable):
         if not fits:
             raise OffMapError(f"{where} is nearer to an obstacle than the radius {radius:g}")
 
-    # --- files -----------------------------------------------------------------------------------------------------
+    # --- files -----------------------------------------------------------------------------------------------
 
-    _SCHEMA = _files.SCHEMA
+    _SCHEMA = SCHEMA
 
     def _to_parts(self) -> Parts:
         arrays: dict[str, NDArray[Any]] = {
@@ -623,7 +665,152 @@ class Terrain(FromSources, Savable):
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
         arrays, names = parts.arrays, tuple(parts.meta["names"])
-        return cls._from_ground(_files.ground_of(parts), arrays["kinds"], names, arrays["weights"])
+        return cls._from_ground(ground_of(parts), arrays["kinds"], names, arrays["weights"])
+
+    # --- other sources -----------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_scene(cls, scene: Scene) -> Self:
+        """The terrain of a `samples.Scene`: scene1, forest or zigzag."""
+        return cls(scene.regions, default=scene.default, bounds=scene.bounds)
+
+    @classmethod
+    def from_geojson(
+        cls,
+        file: str | os.PathLike[str],
+        *,
+        weight: str = "weight",
+        name: str = "name",
+        weights: Mapping[str, float] | None = None,
+        default: float | None = None,
+        bounds: Sequence[float] | None = None,
+    ) -> Self:
+        """Read polygons from a GeoJSON file, in the order of the file.
+
+        Parameters
+        ----------
+        file : path
+        weight, name : str
+            Properties with the weight (a number, or null for an obstacle) and the name of a region.
+        weights : mapping of name to weight, optional
+            Weights by name, for features without a weight of their own.
+        default, bounds
+            As for `Terrain`.
+        """
+        return cls(sources.geojson_regions(file, weight, name, weights or {}), default=default, bounds=bounds)
+
+    @classmethod
+    def from_raster(
+        cls,
+        weights: ArrayLike,
+        *,
+        cell: float = 1.0,
+        origin: tuple[float, float] = (0.0, 0.0),
+        names: Mapping[float, str] | None = None,
+    ) -> Self:
+        """A terrain from an array of weights, one for each square cell.
+
+        Parameters
+        ----------
+        weights : (rows, columns) array_like, > 0
+            Infinity is an obstacle. Cell (row, column) covers x from ``column * cell`` and y from ``row * cell`` on.
+        cell : float, metres, 1e-9 to 1e12
+            Side of a cell.
+        origin : (x, y), metres
+            Corner of cell (0, 0).
+        names : mapping of weight to name, optional
+            Names for `with_weights`; by default the weight itself.
+        """
+        array = sources.check_raster(weights)
+        values, kinds = np.unique(array, return_inverse=True)
+        labels = tuple(
+            checks.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
+        )
+        return cls._from_cells(kinds.reshape(array.shape), labels, values, cell, origin)
+
+    @classmethod
+    def from_movingai(cls, file: str | os.PathLike[str], weights: Mapping[str, float] | None = None) -> Self:
+        """A terrain from a MovingAI map; x is the column and y the row, each cell one unit.
+
+        Parameters
+        ----------
+        file : path
+            A `.map` file, plain or with letters for kinds of terrain.
+        weights : mapping of one-letter names to weights, optional
+            In a map with kinds of terrain A weighs 1, B 2, and so on by default; ``T`` and ``@`` are obstacles. In a
+            plain map ``. G S`` weigh 1, ``W`` (water) 4, and the rest are obstacles.
+        """
+        cells, labels, values = sources.movingai_cells(file, weights or {})
+        return cls._from_cells(cells, labels, values, 1.0, (0.0, 0.0))
+
+    @classmethod
+    def from_heights(
+        cls,
+        heights: ArrayLike,
+        cover: ArrayLike,
+        weights: Mapping[int, float] | Sequence[float],
+        *,
+        cell: float = 1.0,
+        origin: tuple[float, float] = (0.0, 0.0),
+        names: Sequence[str] | None = None,
+        steepest: float = 60.0,
+        water: float | None = None,
+        slope_classes: int = 6,
+    ) -> Self:
+        """A terrain from a height map and the land cover of its cells.
+
+        Parameters
+        ----------
+        heights : (rows + 1, columns + 1) array_like, metres
+            Heights of the cells' corners.
+        cover : (rows, columns) array_like of int, >= 0
+            Land cover of each cell.
+        weights : mapping or sequence
+            Weight of each land cover on level ground.
+        cell, origin
+            As for `from_raster`.
+        names : sequence of str, optional
+            Names of the land covers.
+        steepest : float, degrees, 0 to 90
+            Cells that are steeper are obstacles.
+        water : float, metres, optional
+            Cells that lie below this height in the middle are obstacles.
+        slope_classes : int, 1 to 32
+            Slopes are told apart in this many steps. A cell's weight is that of its cover times the length of the
+            steepest line on it by the length of that line on the map.
+        """
+        cells, labels, values = sources.height_cells(
+            heights, cover, weights, cell, names, steepest, water, slope_classes
+        )
+        return cls._from_cells(cells, labels, values, cell, origin)
+
+    @classmethod
+    def from_mesh(cls, mesh: Mesh, weights: Mapping[str, float] | Sequence[float], *, default: float = 1.0) -> Self:
+        """A terrain from a triangle mesh seen from above, with a weight for each material.
+
+        Parameters
+        ----------
+        mesh : Mesh
+            With materials. Triangles without area seen from above are left out; where triangles overlap the last wins.
+        weights : mapping of material name to weight, or sequence by material number
+        default : float, > 0
+            Weight of materials that `weights` does not name.
+        """
+        shapes, kinds, names, values = sources.mesh_regions(mesh, weights, default)
+        ground, owners = sources.painted_ground(shapes, None)
+        return cls._from_ground(ground, kinds[owners].astype(np.int32), names, values)
+
+    @classmethod
+    def _from_cells(
+        cls, cells: NDArray[Any], names: tuple[str, ...], weights: Floats, cell: float, origin: tuple[float, float]
+    ) -> Self:
+        side = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
+        corner = checks.floats(origin, "origin", "(x, y)")
+        if corner.shape != (2,):
+            raise ParameterError(f"origin must be (x, y), not {checks.shown(origin)}")
+        checks.finite(corner, "origin", np.inf)
+        ground, kinds = sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
+        return cls._from_ground(ground, kinds, names, weights)
 
 
 class _Grown(Terrain):
@@ -639,7 +826,7 @@ class _Grown(Terrain):
         )
 
 
-def _field_of(routes: Any, goal: Array, place: int) -> Callable[[Array, int], Path]:
+def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:
     """Paths to a goal over prepared routes, from one search."""
     reach: Reach = routes.reach(goal, place)
     if not isinstance(routes, EdgeRoutes):
@@ -658,10 +845,10 @@ class TerrainField:
     def __init__(
         self,
         terrain: Terrain,
-        goal: Array,
+        goal: Floats,
         radius: float,
-        path: Callable[[Array, int], Path],
-        again: tuple[Array, dict[str, Any]],
+        path: Callable[[Floats, int], Path],
+        again: tuple[Floats, dict[str, Any]],
     ) -> None:
         self._terrain = terrain
         self._goal = goal
@@ -696,6 +883,6 @@ class TerrainField:
         return found
 
 
-def _field_again(terrain: Terrain, goal: Array, options: dict[str, Any]) -> TerrainField:
+def _field_again(terrain: Terrain, goal: Floats, options: dict[str, Any]) -> TerrainField:
     """A field out of a pickle."""
     return terrain.field(goal, **options)

@@ -1,38 +1,303 @@
 # mypy: ignore-errors
-"""Where waypoints go (000, section 3): ground, walls, ceilings and free space of a region, and the faces between two.
-
-Positions are written as float32, as they are stored, and every test sees the stored position.
-"""
+"""Waypoints that join others (000, section 3): where walkers would be cut off, at the feet of walls, over rims."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from wayfold.core.jit import helper, kernel
-from wayfold.geometry._bvh_kernels import collect_hits, ray_nearest
-from wayfold.geometry._kernels import along, dot
+from wayfold.core.jit import helper, inline, kernel
+from wayfold.geometry._bvh_kernels import collect_hits, nearest_triangle, ray_nearest
+from wayfold.geometry._kernels import along, dot, subtract
 from wayfold.graph._kernels import find_root
-from wayfold.waypoints._join_kernels import (
-    apart2,
-    climbs_of,
-    group_waypoints,
-    inside,
-    keep,
-    keep_connectors,
-    keep_rims,
-    rounded,
-    row,
-)
 from wayfold.waypoints._kernels import (
     ADHESIVE,
     SURFACE,
     VOLUMETRIC,
+    enclosed,
     ground_below,
+    in_block,
     kind_of,
     motion_between,
     motions_between,
 )
+
+
+@inline
+def rounded(p):
+    """A point as float32 stores it."""
+    return np.float64(np.float32(p[0])), np.float64(np.float32(p[1])), np.float64(np.float32(p[2]))
+
+
+@inline
+def inside(p, low, high):
+    """Whether a point lies strictly inside a box (or inside a face, across whose axis the box has no extent)."""
+    for axis in range(3):
+        if low[axis] < high[axis] and not low[axis] < p[axis] < high[axis]:
+            return False
+    return True
+
+
+@helper
+def keep(world, body, p, low, high, need, gap, points, kinds, count):
+    """Add a position that has a motion of `need` and is `gap` metres from every other; return the new count."""
+    p = rounded(p)
+    if count == kinds.size or not inside(p, low, high):
+        return count
+    for other in range(count):
+        x, y, z = p[0] - points[other, 0], p[1] - points[other, 1], p[2] - points[other, 2]
+        if x * x + y * y + z * z < gap * gap:
+            return count
+    kind = kind_of(world, body, p)
+    if kind & need == 0 or enclosed(world, p):
+        return count
+    points[count, 0], points[count, 1], points[count, 2] = p
+    kinds[count] = kind
+    return count + 1
+
+
+@inline
+def row(points, at):
+    """A stored position as a tuple of float64."""
+    return np.float64(points[at, 0]), np.float64(points[at, 1]), np.float64(points[at, 2])
+
+
+@inline
+def apart2(points, a, p):
+    """Squared distance of a stored position and a point."""
+    x, y, z = points[a, 0] - p[0], points[a, 1] - p[1], points[a, 2] - p[2]
+    return x * x + y * y + z * z
+
+
+@inline
+def mixed(group, kinds, need, points, count, p, near2):
+    """Whether waypoints of different groups are near a point."""
+    first = -1
+    for other in range(count):
+        if kinds[other] & need and apart2(points, other, p) < near2:
+            root = find_root(group, other)
+            if first >= 0 and root != first:
+                return True
+            first = root
+    return False
+
+
+@helper
+def group_waypoints(world, body, reach, need, group, points, kinds, count):
+    """Set `group` to what motions of `need` lead between, looking `reach` metres far; returns the number of groups."""
+    groups = 0
+    for a in range(count):
+        group[a] = a
+        groups += 1 if kinds[a] & need else 0
+    for a in range(count):
+        for b in range(a):
+            both = kinds[a] & kinds[b] & need
+            if both and find_root(group, a) != find_root(group, b):
+                if apart2(points, a, row(points, b)) < reach * reach and motion_between(
+                    world, body, row(points, a), row(points, b), both
+                ):
+                    group[find_root(group, a)] = find_root(group, b)
+                    groups -= 1
+    return groups
+
+
+@inline
+def alone(group, root, count):
+    """Whether a group is a single waypoint."""
+    members = 0
+    for other in range(count):
+        if find_root(group, other) == root:
+            members += 1
+            if members > 1:
+                return False
+    return True
+
+
+@helper
+def joined_to(world, body, p, kind, reach, avoid, lone, group, points, kinds, count):
+    """A group other than `avoid` that a motion of `kind` leads to from `p`, -1 for none.
+
+    Without `lone`, waypoints that stand alone on the ground are left out: they are on something too small to walk on.
+    """
+    for other in range(count):
+        both = kinds[other] & kind
+        if both and apart2(points, other, p) < reach * reach:
+            root = find_root(group, other)
+            if root != avoid:
+                motion = motion_between(world, body, p, row(points, other), both)
+                if motion and (lone or motion != SURFACE or not alone(group, root, count)):
+                    return root
+    return -1
+
+
+@helper
+def keep_connectors(world, body, low, high, reach, need, scratch, found, points, kinds, count, groups):
+    """Add some of the `found` fine positions: those that join groups of waypoints; returns how many there are now."""
+    group = scratch.group
+    for at in range(found):
+        if groups <= 1 or count == kinds.size:
+            break
+        p = row(scratch.fine, at)
+        if not mixed(group, kinds, need, points, count, p, reach * reach):
+            continue
+        kind = kind_of(world, body, p) & need
+        lone = need == SURFACE
+        first = joined_to(world, body, p, kind, reach, -1, lone, group, points, kinds, count)
+        other = -1 if first < 0 else joined_to(world, body, p, kind, reach, first, lone, group, points, kinds, count)
+        if other < 0:
+            continue
+        before = count
+        count = keep(world, body, p, low, high, need, 0.0, points, kinds, count)
+        if count == before:
+            continue
+        group[before] = first
+        while other >= 0:
+            group[other] = first
+            groups -= 1
+            other = joined_to(world, body, p, kind, reach, first, lone, group, points, kinds, count)
+    return count
+
+
+@helper
+def side_of(world, body, low, high, rim, p, reach, avoid, group, points, kinds, count):
+    """Where one gets from a place above a rim by climbing down over `p` beside it: (group or -1, height of the foot).
+
+    Without a foot (NaN) the group is reached from `p` itself; where `p` is in another region, from the place above.
+    """
+    if not inside(p, low, high):
+        return joined_to(world, body, rim, ADHESIVE, reach, avoid, False, group, points, kinds, count), math.nan
+    if kind_of(world, body, p) & ADHESIVE == 0 or motion_between(world, body, rim, p, ADHESIVE) == 0:
+        return -1, math.nan
+    root = joined_to(world, body, p, ADHESIVE, reach, avoid, False, group, points, kinds, count)
+    if root >= 0:
+        return root, math.nan
+    down = ground_below(world, body, p, high[2] - low[2])
+    foot = p[0], p[1], p[2] - down + body.lift
+    if down == math.inf or motion_between(world, body, p, foot, ADHESIVE) == 0:
+        return -1, math.nan
+    kind = kind_of(world, body, foot) & (SURFACE | ADHESIVE)
+    return joined_to(world, body, foot, kind, reach, avoid, False, group, points, kinds, count), foot[2]
+
+
+@helper
+def keep_side(world, body, low, high, p, foot, points, kinds, count):
+    """Add the place beside a rim, unless it is in another region, and its foot, unless that is NaN.
+
+    Returns the new count, or -1 when the foot is in another region.
+    """
+    if inside(p, low, high):
+        count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
+    if foot == foot:
+        before = count
+        count = keep(world, body, (p[0], p[1], foot), low, high, ADHESIVE, 0.0, points, kinds, count)
+        if count == before:
+            return -1
+    return count
+
+
+@inline
+def near_alike(p, lift, gap, points, kinds, count):
+    """Whether a waypoint at about the height of `p`, where one both stands and clings, is less than `gap` away."""
+    for other in range(count):
+        if kinds[other] & SURFACE and kinds[other] & ADHESIVE and abs(points[other, 2] - p[2]) < lift:
+            if apart2(points, other, p) < gap * gap:
+                return True
+    return False
+
+
+@inline
+def rim_place(rims, at, first):
+    """The place above (`first` 0) or beside (3) a rim, as it would be stored."""
+    return rounded((rims[at, first], rims[at, first + 1], rims[at, first + 2]))
+
+
+@helper
+def opposite(world, body, low, high, rims, at, reach, avoid, group, points, kinds, count):
+    """A way down the other side of what carries the rim `at`: (rim, whether over the place above it, group, foot).
+
+    The rim is -1 for none. One climbs across directly, or walks over to the other rim.
+    """
+    above = rim_place(rims, at, 0)
+    for over in range(rims.shape[0]):
+        across, far_above = rim_place(rims, over, 3), rim_place(rims, over, 0)
+        away, walk = subtract(across, above), subtract(far_above, above)
+        if over == at or min(dot(away, away), dot(walk, walk)) >= 4.0 * body.near * body.near:
+            continue
+        other, foot = -1, math.nan
+        if inside(across, low, high):
+            other, foot = side_of(world, body, low, high, above, across, reach, avoid, group, points, kinds, count)
+        if other >= 0:
+            return over, False, other, foot
+        if inside(far_above, low, high) and motion_between(world, body, above, far_above, SURFACE):
+            other, foot = side_of(world, body, low, high, far_above, across, reach, avoid, group, points, kinds, count)
+            if other >= 0:
+                return over, True, other, foot
+    return -1, False, -1, math.nan
+
+
+@helper
+def keep_rims(world, body, low, high, reach, gap, rims, group, points, kinds, count):
+    """Add ways over rims: from a roof down its wall, or over a parapet.
+
+    Those are kept that join groups of waypoints, and others at least `gap` metres apart. `rims` (r, 6) are a place
+    above a rim, where one both stands and clings, and one beside it.
+    """
+    for at in range(rims.shape[0]):
+        if count + 6 > kinds.size:
+            break
+        above, beside = rim_place(rims, at, 0), rim_place(rims, at, 3)
+        far = not near_alike(above, body.lift, gap, points, kinds, count)
+        if not far and not mixed(group, kinds, SURFACE | ADHESIVE, points, count, above, reach * reach):
+            continue
+        if kind_of(world, body, above) & (SURFACE | ADHESIVE) != SURFACE | ADHESIVE:
+            continue
+        root, foot = side_of(world, body, low, high, above, beside, reach, -1, group, points, kinds, count)
+        if root < 0:
+            continue
+        over, walked, other_foot = -1, False, math.nan
+        avoid = -1 if far else root
+        other = joined_to(world, body, above, SURFACE, reach, avoid, False, group, points, kinds, count)
+        if other < 0:
+            over, walked, other, other_foot = opposite(
+                world, body, low, high, rims, at, reach, avoid, group, points, kinds, count
+            )
+        if other < 0:
+            continue
+        before = count
+        count = keep(world, body, above, low, high, SURFACE, 0.0, points, kinds, count)
+        if count > before:
+            count = keep_side(world, body, low, high, beside, foot, points, kinds, count)
+        else:
+            count = -1
+        if over >= 0 and count >= 0:
+            if walked:
+                count = keep(world, body, rim_place(rims, over, 0), low, high, SURFACE, 0.0, points, kinds, count)
+            count = keep_side(world, body, low, high, rim_place(rims, over, 3), other_foot, points, kinds, count)
+        if count < 0:
+            count = before  # one of them lies outside of the region
+            continue
+        for new in range(before, count):
+            group[new] = root
+        group[other] = root
+    return count
+
+
+@helper
+def climbs_of(world, body, low, high, walls, fine):
+    """Places beside walls and at their feet, as fine positions; returns how many.
+
+    At the foot of a wall one both stands and clings: that is where walking and climbing join.
+    """
+    found = 0
+    for at in range(min(walls.shape[0], fine.shape[0] // 2)):
+        p = walls[at, 0], walls[at, 1], walls[at, 2]
+        down = ground_below(world, body, p, high[2] - low[2])
+        for turn in range(2):
+            height = p[2] if turn else p[2] - down + body.lift
+            if low[2] < height < high[2]:
+                fine[found, 0], fine[found, 1], fine[found, 2] = p[0], p[1], height
+                found += 1
+    return found
 
 
 class Scratch(NamedTuple):
@@ -373,3 +638,228 @@ def fill_rows(nodes, starts, ends, motions, cursor, out_targets, out_motions):
         cursor[b] = slot + 1
         out_targets[slot] = a
         out_motions[slot] = motions[at]
+
+
+_TOUCH = 1e-3  # of a radius: what is nearer to the surface of a ball touches it
+_LEAST = 0.97  # of the wanted radius: smaller balls are in corners
+_TURNS = 10  # times that a ball is made smaller
+_OPPOSITE = 0.25  # cosine: balls that are held on both sides, and cannot grow by moving away from what they touch
+_SMALL = 0.05  # of the wanted radius: balls that may still get to where there is more room
+_MOVES = 14  # times that a ball moves
+_HELD = 0.1  # of a radius: how well a ball is in the middle
+_ENOUGH = 0.95  # of the radius of a ball: room on a face beside it
+_EASY = 1.2  # of the radius of a body: room for it on a face
+_OPEN = 1.5  # of the wanted radius: how far the next ball along an edge is from one that nothing holds
+_GROWTH = 0.6  # of the growth away from both sides that says that there is room
+
+
+@helper
+def contact(world, body, p, reach):
+    """Nearest point to a body at `p`, up to `reach` metres from its axis: (distance or inf, point as the ball sees it).
+
+    An upright body is a row of balls; what the upper ones are near to is as far below them.
+    """
+    best, where = reach * reach, p
+    found = False
+    parts = math.ceil(body.top / max(body.radius, body.step))
+    for part in range(parts + 1):
+        rise = 0.0 if parts == 0 else part * body.top / parts
+        q = p[0], p[1], p[2] + rise
+        away2, triangle, point = nearest_triangle(world.tree, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+        away2, triangle, point = nearest_triangle(world.blocks, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+        away2, triangle, point = nearest_triangle(world.closed, world.stack, q, best)
+        if triangle >= 0:
+            best, where, found = away2, (point[0], point[1], point[2] - rise), True
+    return (math.sqrt(best) if found else math.inf), where
+
+
+@inline
+def shrunk(world, body, spot, way, least, most):
+    """Radius of the largest empty ball up to `most` that touches `spot` with its middle along `way`, and what it meets.
+
+    Infinity where nothing stops it, 0 where it is smaller than `least`.
+    """
+    reach = most
+    other = spot
+    for _ in range(_TURNS):
+        away, point = contact(world, body, along(spot, way, reach), reach * (1.0 - _TOUCH))
+        if away == math.inf:
+            return (math.inf if reach == most else reach), other
+        other = point
+        side = subtract(point, spot)
+        facing = 2.0 * dot(side, way)
+        if facing <= 0.0:
+            return 0.0, other
+        smaller = dot(side, side) / facing
+        if smaller >= reach * (1.0 - _TOUCH):
+            return reach, other
+        reach = smaller
+        if reach < least:
+            return 0.0, other
+    return 0.0, other
+
+
+@inline
+def opposed(world, body, spot, way, radius, other, least):
+    """Whether a ball that touches `spot` and `other` is held between them.
+
+    In the corner between two walls a ball can grow by moving away from both: that is not narrow.
+    """
+    middle = along(spot, way, radius)
+    a, b = subtract(middle, spot), subtract(middle, other)
+    sum_ = a[0] + b[0], a[1] + b[1], a[2] + b[2]
+    length = math.sqrt(dot(sum_, sum_))
+    if length <= 2.0 * _OPPOSITE * radius:
+        return True
+    # Half the length is the radius times the cosine between the way out and what it leads away from.
+    cosine = 0.5 * length / radius
+    out = along(middle, sum_, least / length)
+    away, _ = contact(world, body, out, radius + _GROWTH * cosine * least)
+    return away < math.inf
+
+
+@kernel
+def narrow_along(world, body, starts, ends, ways, offsets, close, wide, least, most, first, last, shares, radii):
+    """Balls in narrow places along the edges `first` to `last`, from `starts` to `ends` (e, 3) float64.
+
+    They touch the edge with their middles along the unit vectors `ways` (e, 3) float64 and have radii from `least` to
+    `most`. Edge `e` has the rows from `offsets[e]` to `offsets[e + 1]` (int64) of `shares`, where on the edge, and
+    `radii`, both (k,) float64; rows that are not needed get the radius 0. Where a ball is held the next one is `close`
+    metres on, or `wide` where it is large.
+    """
+    small = _LEAST * least
+    for edge in range(first, last):
+        start = starts[edge, 0], starts[edge, 1], starts[edge, 2]
+        side = subtract((ends[edge, 0], ends[edge, 1], ends[edge, 2]), start)
+        way = ways[edge, 0], ways[edge, 1], ways[edge, 2]
+        length = math.sqrt(dot(side, side))
+        row = offsets[edge]
+        at = 0.5 * min(close, length)
+        while at < length and row < offsets[edge + 1]:
+            spot = along(start, side, at / length)
+            middle = along(spot, way, small)
+            away, point = contact(world, body, middle, small * (1.0 - _TOUCH))
+            if away < math.inf:
+                # What is in the smallest ball here is in those that follow, too, until they have passed it.
+                beside = subtract(point, middle)
+                ahead = dot(beside, side) / length
+                across2 = dot(beside, beside) - ahead * ahead
+                at += max(0.5 * close, ahead + math.sqrt(max(0.0, small * small - across2)) + 0.25 * close)
+                continue
+            radius, other = shrunk(world, body, spot, way, small, most)
+            if radius == math.inf:
+                at += _OPEN * least
+                continue
+            if radius > 0.0 and opposed(world, body, spot, way, radius, other, least):
+                shares[row] = at / length
+                radii[row] = radius
+                row += 1
+            at += wide if radius >= 2.0 * least else close
+        for rest in range(row, offsets[edge + 1]):
+            radii[rest] = 0.0
+
+
+@inline
+def unit(a, b):
+    """The way from `b` to `a`, and how far it is."""
+    side = subtract(a, b)
+    length = max(math.sqrt(dot(side, side)), 1e-300)
+    return (side[0] / length, side[1] / length, side[2] / length), length
+
+
+@inline
+def climbed(world, body, p, clear, one, two, least, most):
+    """Where a ball at `p` that touches `one` and `two` gets by moving away from what it touches, and its radius there.
+
+    It stops where it is held from both sides; infinity where it grows to `most`.
+    """
+    step = clear
+    for _ in range(_MOVES):
+        u, _ = unit(p, one)
+        v, far = unit(p, two)
+        way, length = unit((u[0] + v[0], u[1] + v[1], u[2] + v[2]), (0.0, 0.0, 0.0))
+        move = step
+        if length <= 2.0 * _OPPOSITE:
+            if far - clear <= _HELD * clear:
+                break
+            way, move = u, 0.5 * (far - clear)
+        q = along(p, way, move)
+        away, point = contact(world, body, q, most)
+        if away == math.inf:
+            return p, math.inf
+        if away > clear * (1.0 + _TOUCH):
+            to_one, to_two = subtract(point, one), subtract(point, two)
+            if dot(to_one, to_one) > dot(to_two, to_two):
+                two = one
+            one = point
+            p, clear, step = q, away, away
+        else:
+            two = point
+            step *= 0.5
+            if step < _HELD * least:
+                break
+    return p, clear
+
+
+@kernel
+def settled_balls(world, body, spots, ways, least, most, first, last, centres, radii):
+    """Set `centres` (k, 3) and `radii` (k,) float64 of rows `first` to `last`: where balls are held in narrow places.
+
+    They start from `spots` (k, 3) float64 along the unit vectors `ways` (k, 3) float64, and move to where there is
+    more room. Infinity where they grow to `most`, 0 where they stay smaller than `least`.
+    """
+    for row in range(first, last):
+        spot = spots[row, 0], spots[row, 1], spots[row, 2]
+        way = ways[row, 0], ways[row, 1], ways[row, 2]
+        radius, other = shrunk(world, body, spot, way, _SMALL * least, most)
+        if 0.0 < radius < math.inf:
+            p, radius = climbed(world, body, along(spot, way, radius), radius, spot, other, least, most)
+            centres[row, 0], centres[row, 1], centres[row, 2] = p
+            if radius < _LEAST * least:
+                radius = 0.0
+        radii[row] = radius
+
+
+@kernel
+def roomiest_on_planes(world, body, axis, levels, centres, radii, first, last, fits):
+    """Move the balls `first` to `last` to where a body has most room near them on planes across `axis`.
+
+    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. Places as far
+    from the middle as the radius are looked at, then closer ones around the best.
+    """
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    for row in range(first, last):
+        radius = radii[row]
+        centres[row, axis] = levels[row]
+        best, _ = contact(world, body, (centres[row, 0], centres[row, 1], centres[row, 2]), radius)
+        # Where there is as much room as in the ball itself, or enough for the body, no other place is looked for.
+        half, spacing = 2, 0.5 * radius if best < min(_ENOUGH * radius, _EASY * body.radius) else 0.0
+        while spacing > 0.1 * radius:
+            middle_u, middle_v = centres[row, u], centres[row, v]
+            for place in range((2 * half + 1) ** 2):
+                along_u = middle_u + spacing * (place // (2 * half + 1) - half)
+                along_v = middle_v + spacing * (place % (2 * half + 1) - half)
+                p = (
+                    levels[row] if axis == 0 else along_u if u == 0 else along_v,
+                    levels[row] if axis == 1 else along_u if u == 1 else along_v,
+                    levels[row] if axis == 2 else along_u if u == 2 else along_v,
+                )
+                away, _ = contact(world, body, p, 1.3 * radius)
+                away = min(away, 1.3 * radius)
+                if away > best and not in_block(world, p):
+                    best = away
+                    centres[row, u], centres[row, v] = along_u, along_v
+            half, spacing = 1, 0.5 * spacing
+        p = centres[row, 0], centres[row, 1], centres[row, 2]
+        fits[row] = best > body.radius and kind_of(world, body, p) != 0
+
+
+@kernel
+def outside(world, places, first, last, result):
+    """Set `result` (k,) bool of rows `first` to `last`: whether `places` (k, 3) float64 are not in solids."""
+    for row in range(first, last):
+        result[row] = not enclosed(world, (places[row, 0], places[row, 1], places[row, 2]))

@@ -16,9 +16,19 @@ from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
 from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.geometry.bvh import new_stack
-from wayfold.waypoints import _build, _place_kernels
-from wayfold.waypoints._corners import crease_places, ridge_places, ridges_of
-from wayfold.waypoints._narrow import Narrow, beside_edges, extent_of, narrow_places, on_planes, spread, thinned
+from wayfold.waypoints import _place_kernels, build
+from wayfold.waypoints.narrow import (
+    Narrow,
+    beside_edges,
+    crease_places,
+    extent_of,
+    narrow_places,
+    on_planes,
+    ridge_places,
+    ridges_of,
+    spread,
+    thinned,
+)
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import WaypointGraph
 
@@ -113,11 +123,11 @@ class _Resampling:
         layout = waypoints.layout
         assert layout.shape is not None
         low = surroundings.frame.local(layout.boxes[0, :3])
-        self.cut = _build.Cut(low, float(layout.boxes[0, 3] - layout.boxes[0, 0]), layout.shape)
-        self.planes = _build.planes_of(self.cut)
+        self.cut = build.Cut(low, float(layout.boxes[0, 3] - layout.boxes[0, 0]), layout.shape)
+        self.planes = build.planes_of(self.cut)
         self.strides = (layout.shape[1] * layout.shape[2], layout.shape[2], 1)
         self.world = surroundings.world()
-        self.scratch = _build.new_scratch()
+        self.scratch = build.new_scratch()
 
     def run(self, blocks: list[Mesh], changed: Points, known: dict[int, Around]) -> Splice:
         """See `resample`."""
@@ -326,7 +336,7 @@ class _Resampling:
         return members[~self.dead[members] & ~self.waypoints.removed[members]]
 
     def _given(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-        points, kinds = _build.new_room()
+        points, kinds = build.new_room()
         count = min(len(nodes), len(kinds))
         points[:count] = self.waypoints._positions()[nodes[:count]]
         _place_kernels.kinds_of(self.world, self.around.body, points[:count], kinds[:count])
@@ -402,7 +412,7 @@ class _Resampling:
         _, points, kinds, given = self._filled(region)
         body, world = self.around.body, self.world
         count = _place_kernels.add_places(world, body, low, high, self.motions, beside, points, kinds, given)
-        reach = 2.0 * self.cut.size / _build.LEVELS
+        reach = 2.0 * self.cut.size / build.LEVELS
         tried = np.ascontiguousarray(np.concatenate([tight, beside]))
         # Those in narrow places are for flyers only.
         for wanted, more in ((Motion.VOLUMETRIC, tried), (Motion.SURFACE | Motion.ADHESIVE, beside)):

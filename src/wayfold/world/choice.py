@@ -10,7 +10,7 @@ from wayfold.agent import Agent, Motion
 from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
-from wayfold.navmesh.settings import Settings
+from wayfold.navmesh.pipeline import Settings
 
 MapName = Literal["navmesh", "waypoints", "sparse-grid", "terrain", "voxels"]
 AcceleratorName = Literal["hierarchy", "subregions", "regions", "none"]

@@ -18,10 +18,8 @@ from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
-from wayfold.navmesh.linking import linked
-from wayfold.navmesh.places import find, points_of
-from wayfold.navmesh.state import no_links
-from wayfold.navmesh.straight import straightened
+from wayfold.navmesh.queries import straightened
+from wayfold.navmesh.snapshot import find, linked, no_links, points_of
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph

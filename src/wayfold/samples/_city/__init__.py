@@ -8,12 +8,8 @@ from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
-from wayfold.samples._city.blocks import build_blocks
-from wayfold.samples._city.details import furnish
-from wayfold.samples._city.river import build_river
-from wayfold.samples._city.site import Site
-from wayfold.samples._city.streets import Streets, make_streets, pave
-from wayfold.samples._city.terrain import Terrain, make_terrain
+from wayfold.samples._city.blocks import build_blocks, furnish
+from wayfold.samples._city.streets import Site, Streets, Terrain, build_river, make_streets, make_terrain, pave
 
 _SMALL = (489.0 * 511.0, 80_000.0)
 _LARGE = (2339.0 * 2832.0, 555_000.0)

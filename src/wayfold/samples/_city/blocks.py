@@ -1,7 +1,8 @@
-"""Blocks: a pavement around each, and inside it plots with buildings, a park, a square or a raised podium."""
+"""Ways for walkers to cross a street on another level: underpasses with stairs, footbridges with stairs in flights."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -10,14 +11,237 @@ import shapely
 from numpy.typing import NDArray
 from shapely import Polygon
 
-from wayfold.samples._builder import STEP, TREAD, lift, ring_of, subdivide
+from wayfold.samples._builder import STEP, TREAD, Builder, lift, ring_of, subdivide
 from wayfold.samples._city.buildings import frame, raise_building, rectangle, shrink
-from wayfold.samples._city.crossings import Crossing, build_crossing, plan_crossing
-from wayfold.samples._city.site import Site
-from wayfold.samples._city.streets import Face, Streets, inset
-from wayfold.samples._city.terrain import KERB
+from wayfold.samples._city.streets import KERB, Face, Site, Streets, inset
 
 Array = NDArray[np.float64]
+
+_WIDE = 3.0
+_HEADROOM = 2.6
+_COVER = 0.7
+"""Ground between the ceiling of an underpass and the road, metres."""
+_DECK = 5.4
+"""Height of a footbridge above the road, metres."""
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A straight way across a street: `middle` on the street, unit direction `across`, where its two ends lie."""
+
+    kind: str
+    middle: Array
+    across: Array
+    starts: tuple[float, float]
+    """Distance from the middle at which the stairs begin, on the side `across` points to and on the other."""
+    runs: tuple[float, float]
+    """Length of the stairs on both sides."""
+    level: float
+    """Height of the tunnel floor or of the deck."""
+
+    def well(self, side: int, extra: float = 0.0) -> Any:
+        """Ground that the stairs on one side take, lengthened by `extra` at the far end and widened by it."""
+        way = self.across * (1 if side == 0 else -1)
+        start, run = self.starts[side], self.runs[side]
+        return rectangle(self.middle + way * (start + (run + extra) / 2), way, run + extra, _WIDE + extra)
+
+
+def plan_crossing(site: Site, kind: str, middle: Array, across: Array, setback: tuple[float, float]) -> Crossing:
+    """Heights and lengths of a crossing whose stairs begin `setback` from the middle of the street."""
+    span = np.linspace(-setback[1], setback[0], 9)[:, None]
+    road = site.terrain(middle + span * across)
+    level = float(road.min() - _COVER - _HEADROOM) if kind == "underpass" else float(road.max() + _DECK)
+    runs = []
+    for way, start in ((across, setback[0]), (-across, setback[1])):
+        run = 8.0
+        for _ in range(4):
+            ground = float(site.terrain.pavement((middle + way * (start + run))[None])[0])
+            steps = int(np.ceil(abs(ground - level) / STEP - 1e-9))
+            run = (steps - 1) * TREAD + (1.2 - TREAD) * (kind == "footbridge")
+        runs.append(run)
+    return Crossing(kind, middle, across, setback, (runs[0], runs[1]), level)
+
+
+def build_crossing(site: Site, crossing: Crossing) -> None:
+    """Stairs on both sides and what joins them."""
+    for side in (0, 1):
+        way = crossing.across * (1 if side == 0 else -1)
+        near = crossing.middle + way * crossing.starts[side]
+        far = near + way * crossing.runs[side]
+        ground = float(site.terrain.pavement(far[None])[0])
+        if crossing.kind == "underpass":
+            site.build.stairs([*far, ground], -way, _WIDE, ground - crossing.level, foot=0.3)
+            _well(site, crossing, side, way, near, far)
+        else:
+            site.build.stairs([*near, crossing.level], way, _WIDE, crossing.level - ground, flights=2, foot=0.6)
+    if crossing.kind == "underpass":
+        _tunnel(site.build, crossing)
+    else:
+        _span(site.build, crossing)
+
+
+def _ends(crossing: Crossing) -> tuple[Array, Array, Array]:
+    """Both ends of the level part and the vector from its middle line to its left edge."""
+    first = crossing.middle - crossing.across * crossing.starts[1]
+    last = crossing.middle + crossing.across * crossing.starts[0]
+    return first, last, np.array([-crossing.across[1], crossing.across[0]]) * (_WIDE / 2)
+
+
+def _tunnel(build: Builder, crossing: Crossing) -> None:
+    """Floor, ceiling and side walls below the street."""
+    first, last, left = _ends(crossing)
+    low = [np.array([*p, crossing.level]) for p in (first - left, last - left, last + left, first + left)]
+    high = [p + np.array([0, 0, _HEADROOM]) for p in low]
+    build.quads(low[0], low[1], low[2], low[3], "tunnel")
+    build.quads(high[3], high[2], high[1], high[0], "ceiling")
+    build.quads(low[1], low[0], high[0], high[1], "wall")
+    build.quads(low[3], low[2], high[2], high[3], "wall")
+
+
+def _well(site: Site, crossing: Crossing, side: int, way: Array, near: Array, far: Array) -> None:
+    """The open pit of the stairs: walls down to the floor on three sides and railings around the rim."""
+    build = site.build
+    left = np.array([-way[1], way[0]]) * (_WIDE / 2)
+    rim = np.array([far - left, near - left, near + left, far + left])
+    top = np.column_stack([rim, site.terrain.pavement(rim)])
+    bottom = top.copy()
+    bottom[:, 2] = crossing.level - 0.3
+    bottom[1:3, 2] = crossing.level
+    lintel = top[1:3].copy()
+    lintel[:, 2] = crossing.level + _HEADROOM
+    # faces look into the pit
+    build.quads(bottom[0], bottom[1], top[1], top[0], "wall")
+    build.quads(bottom[2], bottom[3], top[3], top[2], "wall")
+    build.quads(lintel[0], lintel[1], top[2], top[1], "wall")
+    build.quads(bottom[3], bottom[0], top[0], top[3], "wall")
+    out = left / (_WIDE / 2) * 0.2
+    run = far - near
+    for corner, edge, thick in (
+        (near + left, run, out),
+        (near - left - out, run, out),
+        (near - left - out - way * 0.2, 2 * left + 2 * out, way * 0.2),
+    ):
+        base = float(site.terrain.pavement(near[None])[0])
+        far_base = float(site.terrain.pavement(far[None])[0])
+        u, v = (edge, thick) if edge[0] * thick[1] - edge[1] * thick[0] > 0 else (thick, edge)
+        origin = [*corner, min(base, far_base) - 0.4]
+        build.boxes(origin, [*u, 0], [*v, 0], [0, 0, abs(base - far_base) + 1.4], "rail")
+
+
+def _span(build: Builder, crossing: Crossing) -> None:
+    """Deck of a footbridge with railings."""
+    first, last, left = _ends(crossing)
+    ahead, side = np.array([*(last - first), 0.0]), np.array([*left, 0.0]) * 2
+    origin = np.array([*(first - left), crossing.level - 0.35])
+    build.boxes(origin, ahead, side, [0, 0, 0.35], "bridge")
+    rail = side / _WIDE * 0.15
+    for corner in (origin, origin + side - rail):
+        build.boxes(corner + np.array([0, 0, 0.35]), ahead, rail, [0, 0, 1.1], "rail")
+
+
+_TREE, _LAMP, _BALCONY, _PLANT = 32, 18, 10, 10
+"""Triangles of one piece of each kind (a balcony has no back, a plant room no underside)."""
+_FLOOR = 3.4
+
+
+def furnish(site: Site, triangles: int) -> None:
+    """Add details worth about `triangles` triangles: first trees and lamps, then roof plant, then balconies."""
+    rng = site.rng
+    trees = _some(rng, site.trees, int(0.45 * triangles) // _TREE)
+    lamps = _some(rng, site.lamps, int(0.15 * triangles) // _LAMP)
+    left = triangles - _plant_trees(site, trees) - _stand_lamps(site, lamps)
+    left -= _roof_plant(site, left // 4 // _PLANT)
+    _balconies(site, left // _BALCONY)
+
+
+def _some(rng: np.random.Generator, places: list[Array], count: int) -> Array:
+    """At most `count` of the places, in random order."""
+    every = np.concatenate(places) if places else np.empty((0, 2))
+    return np.asarray(every[rng.permutation(len(every))[: max(0, count)]])
+
+
+def _plant_trees(site: Site, spots: Array) -> int:
+    """Trees whose crowns begin above head height; returns the triangles used."""
+    before, build = site.build.count, site.build
+    foot = lift(spots, site.terrain.pavement)
+    size = site.rng.uniform(0.8, 1.4, len(spots))
+    trunk = 3.2 * size
+    build.prisms(foot - [0, 0, 0.3], 0.18 * size, trunk + 0.3, 4, "trunk", taper=0.8)
+    waist = foot + np.column_stack([np.zeros((len(spots), 2)), trunk + 1.0 * size])
+    build.prisms(waist, 2.0 * size, 3.4 * size, 6, "tree", taper=0.0)
+    # the lower half of the crown: the same pyramid, shallow and upside down
+    around = np.arange(6) * (np.pi / 3)
+    ring = np.column_stack([np.cos(around), np.sin(around), np.zeros(6)])
+    rim = waist[:, None] + ring * (2.0 * size)[:, None, None]
+    tip = np.broadcast_to((waist - np.array([0, 0, 1.0]) * size[:, None])[:, None], rim.shape)
+    build.triangles(np.stack([rim, tip, np.roll(rim, -1, axis=1)], axis=2), "tree")
+    return site.build.count - before
+
+
+def _stand_lamps(site: Site, spots: Array) -> int:
+    """Thin posts with a lantern on top."""
+    before = site.build.count
+    foot = lift(spots, site.terrain.pavement) - [0, 0, 0.2]
+    site.build.prisms(foot, 0.1, 5.2, 3, "lamp")
+    site.build.prisms(foot + np.array([0, 0, 5.2]), 0.35, 0.5, 3, "lamp", taper=0.5)
+    return site.build.count - before
+
+
+def _roof_plant(site: Site, count: int) -> int:
+    """Boxes on flat roofs, well inside the parapet."""
+    before, rng = site.build.count, site.rng
+    if not site.roofs or count <= 0:
+        return 0
+    chosen = rng.integers(0, len(site.roofs), count)
+    corner = np.array([site.roofs[k][0].min(axis=0) for k in chosen])
+    span = np.array([site.roofs[k][0].max(axis=0) for k in chosen]) - corner
+    size = rng.uniform(1.0, 3.0, (count, 3)) * [1, 1, 0.8]
+    origin = corner + rng.uniform(0, 1, (count, 2)) * np.maximum(span - size[:, :2], 0.0)
+    boxes = shapely.box(origin[:, 0], origin[:, 1], origin[:, 0] + size[:, 0], origin[:, 1] + size[:, 1])
+    roofs = np.array([shapely.Polygon(ring) for ring, _ in site.roofs])
+    good = shapely.contains(roofs[chosen], boxes)
+    base = np.column_stack([origin, [site.roofs[k][1] for k in chosen]])[good]
+    u, v, w = (np.where(np.arange(3) == axis, size[good], 0.0) for axis in range(3))
+    site.build.boxes(base, u, v, w, "roof", skip="bottom")
+    return site.build.count - before
+
+
+def _balconies(site: Site, count: int) -> None:
+    """Ledges on facades, at storeys above the first, from 3.4 m above the highest pavement on."""
+    if not site.facades or count <= 0:
+        return
+    walls = np.concatenate(site.facades)
+    length = np.hypot(walls[:, 2] - walls[:, 0], walls[:, 3] - walls[:, 1])
+    foot = np.maximum(site.terrain.pavement(walls[:, :2]), site.terrain.pavement(walls[:, 2:4]))
+    foot = np.maximum(foot, walls[:, 4])
+    storeys = np.floor((walls[:, 5] - foot - 1.5) / _FLOOR).astype(int)
+    bays = np.floor((length - 1.0) / 4.0).astype(int)
+    places = np.maximum(storeys, 0) * np.maximum(bays, 0)
+    total = int(places.sum())
+    if total == 0:
+        return
+    pick = site.rng.permutation(total)[:count]
+    ends = np.cumsum(places)
+    wall = np.searchsorted(ends, pick, side="right")
+    rest = pick - (ends - places)[wall]
+    bay, storey = rest % bays[wall], rest // bays[wall] + 1
+    ahead = (walls[wall, 2:4] - walls[wall, :2]) / length[wall, None]
+    out = np.column_stack([ahead[:, 1], -ahead[:, 0]])
+    middle = (bay + 0.5) * (length[wall] / bays[wall])
+    corner = walls[wall, :2] + ahead * (middle - 1.2)[:, None] + out * 0.8
+    origin = np.column_stack([corner, foot[wall] + storey * _FLOOR - 0.2])
+    flat = np.zeros((len(pick), 1))
+    along = np.column_stack([ahead * 2.4, flat])
+    inward = np.column_stack([-out * 0.8, flat])
+    up = np.tile([0.0, 0.0, 0.9], (len(pick), 1))
+    a, b, c, d = origin, origin + along, origin + along + inward, origin + inward
+    build = site.build
+    build.quads(a, b, b + up, a + up, "balcony")
+    build.quads(b, c, c + up, b + up, "balcony")
+    build.quads(d, a, a + up, d + up, "balcony")
+    build.quads(a + up, b + up, c + up, d + up, "balcony")
+    build.quads(d, c, b, a, "balcony")
+
 
 PAVEMENT = 3.2
 """Width of the pavement around a block, metres."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shapely import Polygon
 
 from wayfold.samples._builder import STEP, TREAD, ring_of
-from wayfold.samples._city.site import Site
+from wayfold.samples._city.streets import Site
 
 Array = NDArray[np.float64]
 

@@ -1,9 +1,9 @@
-"""What a person does in the viewer and what is to be shown for it, apart from any browser."""
+"""Who can be chosen in the viewer."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,79 @@ from wayfold.errors import OffMapError, ParameterError, WayfoldError
 from wayfold.geometry import TriangleIndex
 from wayfold.graph import Graph, searcher
 from wayfold.path import Path
-from wayfold.view.viewer.agents import AGENTS, CUSTOM
-from wayfold.view.viewer.crowd import Crowd
-from wayfold.view.viewer.layers import colourings, show_map
-from wayfold.view.viewer.level import map_mesh, show_level
-from wayfold.view.viewer.things import Layer
+from wayfold.view.viewer.drawing import Layer, colourings, map_mesh, show_level, show_map
 from wayfold.world import Box, Planner, World
 from wayfold.world.choice import ACCELERATORS
+
+AGENTS: dict[str, Agent] = {
+    "person": Agent(),
+    "cart": Agent(radius=0.9, height=1.6, climb=0.2, slope=20.0),
+    "spider": Agent(radius=0.25, height=0.5, climb=0.25, slope=50.0, motions=Motion.SURFACE | Motion.ADHESIVE),
+    "bird": Agent(radius=0.3, height=0.6, motions=Motion.VOLUMETRIC),
+}
+"""By name; `CUSTOM` stands for one whose sizes the user sets."""
+
+CUSTOM = "custom"
+
+
+class Crowd:
+    """Agents that walk their paths at one speed and stay where they arrive.
+
+    Parameters
+    ----------
+    paths : iterable of Path
+        One for each agent; those without points take no part.
+    speed : float, metres a second, > 0
+
+    Attributes
+    ----------
+    size : int
+        Agents that take part.
+    lengths : (size,) float64, metres
+        How far each has to go.
+    """
+
+    def __init__(self, paths: Iterable[Path], speed: float) -> None:
+        lines = [path.points for path in paths if len(path.points)]
+        self.size = len(lines)
+        self.speed = speed
+        counts = np.array([len(line) for line in lines], np.int64)
+        self._first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+        self._points = np.concatenate(lines) if lines else np.empty((0, 3))
+        steps = np.linalg.norm(np.diff(self._points, axis=0, prepend=self._points[:1]), axis=1)
+        steps[self._first] = 0.0
+        # One ruler for all: the way along each path, each path a stretch of it.
+        self._along = np.cumsum(steps)
+        self._begin = self._along[self._first]
+        last = self._first + counts - 1
+        self._end = self._along[last]
+        self.lengths: NDArray[np.float64] = self._end - self._begin
+
+    @property
+    def seconds(self) -> float:
+        """Until the last one arrives."""
+        return float(self.lengths.max(initial=0.0)) / self.speed
+
+    def at(self, seconds: float) -> NDArray[np.float64]:
+        """Where everyone is, (size, 3), some seconds after the start."""
+        return self._where(np.minimum(self._begin + self.speed * seconds, self._end))
+
+    def arrived(self, seconds: float) -> int:
+        """How many have arrived by then."""
+        return int((self.lengths / self.speed <= seconds).sum())
+
+    def _where(self, along: ArrayLike) -> NDArray[np.float64]:
+        way = np.asarray(along, np.float64)
+        if not self.size:
+            return np.empty((0, 3))
+        # Where one path ends and the next begins the ruler stands still: the later of both points begins a stretch.
+        after = np.searchsorted(self._along, way, side="left")
+        after = np.clip(after, self._first, len(self._along) - 1)
+        before = np.maximum(after - 1, self._first)
+        gap = self._along[after] - self._along[before]
+        share = np.divide(way - self._along[before], gap, out=np.zeros_like(way), where=gap > 0)
+        return np.asarray(self._points[before] + share[:, None] * (self._points[after] - self._points[before]))
+
 
 Points = NDArray[np.float64]
 

@@ -1,0 +1,271 @@
+"""Paths through the regions of a decomposition: A* over the navigation graph, the funnel, and exact shortest paths."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayfold.core.batches import run_chunks
+from wayfold.floorplan._query_kernels import RouteSpace
+from wayfold.geometry._funnel_kernels import pull_string
+from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import searcher
+from wayfold.path import Path, Status
+
+if TYPE_CHECKING:
+    from wayfold.floorplan.decomposition import Decomposition
+
+Point = NDArray[np.float64]
+_ROUNDS = 100  # in which ways over mouths are straightened; most take a few
+
+
+class Place(NamedTuple):
+    """Where a start or a goal stands: on the ground of its region."""
+
+    point: Point
+    """(3,), as the user knows it."""
+    local: Point
+    """(3,), relative to the frame."""
+    regions: NDArray[np.int32]
+    """All regions that it touches."""
+
+
+def between(cut: Decomposition, start: Place, goal: Place, smooth: bool) -> Path:
+    """The path of the paper's agent between two places, pulled straight where `smooth` is set."""
+    if np.intersect1d(start.regions, goal.regions).size:
+        return _straight(start, goal)
+    best = Path(Status.UNREACHABLE)
+    for first in start.regions.tolist():
+        for last in goal.regions.tolist():
+            path = _through(cut, start, goal, first, last, smooth)
+            if path and (not best or path.length < best.length):
+                best = path
+    return best
+
+
+def _straight(start: Place, goal: Place) -> Path:
+    points = np.vstack([start.point, goal.point])
+    length = float(np.linalg.norm(goal.local - start.local))
+    return Path(Status.FOUND, points, cost=length, smoother=lambda path: path)
+
+
+def _through(cut: Decomposition, start: Place, goal: Place, first: int, last: int, smooth: bool) -> Path:
+    """The path from one of the regions of the start to one of the goal's."""
+    graph = cut.graph
+    component = graph.components()
+    if component[first] != component[last]:
+        return Path(Status.UNREACHABLE)
+    ends = (*start.local.tolist(), *goal.local.tolist())
+    space = RouteSpace(graph.offsets, graph.targets, cut.nodes, first, last, *ends)
+    state, _, end, settled = searcher.run(
+        cut.workspaces,
+        lambda state: graph_kernels.search(
+            space, state, first, last, 1.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
+        ),
+    )
+    nodes = searcher.trail(state, end)
+    cut.workspaces.give(state)
+    if smooth:
+        return _pulled(cut, start, goal, nodes, settled)
+    points = cut.frame.world(np.vstack([start.local, cut.nodes[nodes[1:-1]], goal.local]))
+    points[0], points[-1] = start.point, goal.point
+    path = Path(Status.FOUND, points, nodes=nodes, expanded=settled)
+    path.cost = path.length
+    path._smoother = lambda _: _pulled(cut, start, goal, nodes, settled)
+    return path
+
+
+def many(
+    cut: Decomposition, starts: list[Place], goals: list[Place], smooth: bool, optimal: bool, workers: int | None
+) -> list[Path]:
+    """The paths of many queries, in threads."""
+    if optimal and len(starts):
+        _ = cut.exact_mesh  # made once, before the threads ask for it
+    found: list[Any] = [None] * len(starts)
+
+    def work(begin: int, end: int) -> None:
+        for k in range(begin, end):
+            if optimal:
+                found[k] = shortest(cut, starts[k], goals[k])
+            else:
+                found[k] = between(cut, starts[k], goals[k], smooth)
+
+    run_chunks(work, len(starts), workers=workers, chunk=16)
+    return found
+
+
+def _pulled(cut: Decomposition, start: Place, goal: Place, nodes: NDArray[np.int32], settled: int) -> Path:
+    points = cut.frame.world(pull(cut, start.local, goal.local, nodes))
+    points[0], points[-1] = start.point, goal.point
+    path = Path(Status.FOUND, points, nodes=nodes, expanded=settled, smoother=lambda whole: whole)
+    path.cost = path.length
+    return path
+
+
+def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+    """The shortest way through the gateways among nodes of the graph, (k, 3), all of it local."""
+    regions = nodes[nodes < cut.num_regions]
+    return _taut(cut, start, goal, regions, nodes[nodes >= cut.num_regions] - cut.num_regions)
+
+
+def _taut(
+    cut: Decomposition, start: Point, goal: Point, regions: NDArray[Any], doors: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The shortest way through regions and the gateways between them, (k, 3), all of it local.
+
+    The ground bends at mouths, where floors and stairs meet, and is even between them: there the way is straight or
+    bends around corners as it does seen from above. Where it passes a mouth is moved until nothing gets shorter.
+    """
+    segments = cut.gateways.local[doors]
+    # The first region of a gateway lies to the left of its segment: who leaves it has its end on the left.
+    leaving = cut.gateways.pairs[doors, 0] == regions[:-1]
+    portals = np.ascontiguousarray(np.where(leaving[:, None], segments[:, [2, 3, 0, 1]], segments))
+    mouths = np.flatnonzero(cut.is_mouth[doors])
+    whole = _funnel(cut, start, goal, doors, portals)
+    if not len(mouths):
+        return whole
+    places = _crossings(cut, whole, doors[mouths])
+    first, last = np.append(0, mouths + 1), np.append(mouths, len(doors))
+    for _ in range(_ROUNDS):
+        stops = [start, *places, goal]
+        parts = [
+            _funnel(cut, a, b, doors[i:j], portals[i:j])
+            for (a, b), i, j in zip(pairwise(stops), first, last, strict=True)
+        ]
+        before = places.copy()
+        for at, mouth in enumerate(doors[mouths].tolist()):
+            # A part of no length has one point.
+            ahead = next((part[1] for part in parts[at + 1 :] if len(part) > 1), goal)
+            behind = next((part[-2] for part in parts[at::-1] if len(part) > 1), start)
+            places[at] = _between(cut, mouth, behind, ahead, places[at])
+            if len(parts[at]) > 1:
+                parts[at][-1] = places[at]
+            if len(parts[at + 1]) > 1:
+                parts[at + 1][0] = places[at]
+        if np.abs(places - before).max() <= cut.rounding:
+            break
+    whole = np.concatenate(parts)
+    # A corner of the way may lie on a mouth: it is there once.
+    new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding
+    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])])
+
+
+def _funnel(
+    cut: Decomposition, start: Point, goal: Point, doors: NDArray[Any], portals: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The shortest way through gateways seen from above, with the heights of its corners."""
+    points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
+    used = pull_string(portals, start[:2].copy(), goal[:2].copy(), points, portal)
+    result = np.empty((used, 3))
+    result[:, :2] = points[:used]
+    inner = doors[portal[1 : used - 1]] if used > 2 else doors[:0]
+    second = (cut.gateways.local[inner, :2] != points[1 : used - 1]).any(axis=1)
+    result[1:-1, 2] = cut.vertex_heights[cut.topology.ends[inner, second.astype(np.int64)]]
+    result[0, 2], result[-1, 2] = start[2], goal[2]
+    return result
+
+
+def _between(cut: Decomposition, mouth: int, behind: Point, ahead: Point, place: Point) -> Point:
+    """Where the shortest way between two points passes a mouth: straight, if the ground were unfolded about it."""
+    (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
+    begin, along = np.array([ax, ay, height]), np.array([bx - ax, by - ay, 0.0])
+    width = float(np.linalg.norm(along))
+    along /= width
+    near, far = (float((point - begin) @ along) for point in (behind, ahead))
+    off, beyond = (
+        float(np.linalg.norm(point - begin - reach * along)) for point, reach in ((behind, near), (ahead, far))
+    )
+    if off + beyond <= cut.rounding:  # along the mouth
+        return place
+    return np.asarray(begin + min(max((near * beyond + far * off) / (off + beyond), 0.0), width) * along)
+
+
+def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
+    """Where a local way passes from floors to stairs and back, (m, 3)."""
+    result = []
+    rest = points  # what comes after the last mouth: stairs may lead back over the floor that the way came from
+    for mouth in mouths.tolist():
+        (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
+        along = np.array([bx - ax, by - ay])
+        width = float(np.hypot(*along))
+        along /= width
+        away = rest[:, :2] - (ax, ay)
+        side, reach = along[0] * away[:, 1] - along[1] * away[:, 0], away @ along
+        # The first leg that crosses the line of the mouth where the mouth is, but for rounding.
+        span = side[:-1] - side[1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(span == 0.0, 0.0, side[:-1] / span).clip(0.0, 1.0)
+        there = reach[:-1] + part * np.diff(reach)
+        beside = np.maximum(np.maximum(-there, there - width), 0.0) + np.abs(side[:-1] - part * span)
+        leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
+        place = rest[leg] + part[leg] * (rest[leg + 1] - rest[leg])
+        place[2] = height
+        result.append(place)
+        rest = np.concatenate([place[None], rest[leg + 1 :]])
+    return np.array(result)
+
+
+def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
+    """The shortest path of all through the regions, by the exact search of the navmesh package."""
+    if np.intersect1d(start.regions, goal.regions).size:
+        return _straight(start, goal)
+    component = cut.graph.components()
+    common = np.intersect1d(component[start.regions], component[goal.regions])
+    if not len(common):
+        return Path(Status.UNREACHABLE)
+    mesh = cut.exact_mesh
+    # Who stands on a pinch point is in several parts of the free space at once.
+    ends = [[_inside(cut, mesh, place, component == part) for place in (start, goal)] for part in common.tolist()]
+    found: Path = min((mesh.path(*points) for points in ends), key=lambda path: path.length)
+    if not found:
+        return found
+    points = found.points
+    if len(cut.levels) > 1 and len(found.nodes) > 1:
+        doors = _doors(cut, found.nodes, points)
+        if cut.is_mouth[doors].any():
+            points = _taut(cut, points[0], points[-1], found.nodes, doors)
+    points = cut.frame.world(points)
+    points[0], points[-1] = start.point, goal.point
+    path = Path(Status.FOUND, points, nodes=found.nodes, expanded=found.expanded)
+    path.cost = path.length
+    if len(cut.levels) > 1:
+        # The search sees lengths from above; a way that is longer there can be shorter on stairs.
+        other = between(cut, start, goal, smooth=True)
+        if other.length < path.length:
+            return Path(Status.FOUND, other.points, cost=other.cost, nodes=other.nodes[::2], expanded=path.expanded)
+    return path
+
+
+def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The gateways that a local way through regions passes: where two regions have several, the nearest to it."""
+    import shapely
+
+    pairs = np.sort(np.column_stack([regions[:-1], regions[1:]]), axis=1)
+    known = cut.gateways.pairs
+    way = shapely.linestrings(points[:, :2])
+    doors = np.empty(len(pairs), np.int64)
+    for at, pair in enumerate(pairs):
+        found = np.flatnonzero((known == pair).all(axis=1))
+        if len(found) > 1:
+            gaps = shapely.distance(way, shapely.linestrings(cut.gateways.local[found].reshape(-1, 2, 2)))
+            found = found[[int(np.argmin(gaps))]]
+        doors[at] = found[0]
+    return doors
+
+
+def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_]) -> Point:
+    """A local point as the mesh takes it: one that it finds in none of the regions `there` moves a hair into one."""
+    point = place.local
+    region = place.regions[there[place.regions]][0]
+    away = cut.frame.local(cut.centres[region]) - point
+    part = cut.rounding / max(float(np.hypot(away[0], away[1])), cut.rounding)
+    while part < 1.0:
+        known = mesh.locate(point)
+        if known >= 0 and there[known]:
+            return point
+        point = place.local + part * away
+        part *= 4.0
+    return point
