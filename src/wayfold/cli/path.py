@@ -1,4 +1,4 @@
-"""`wayfold path` on a level file: a `World`, one of its agents, and what is blocked."""
+"""`wayfold path`: one path on any file, as a table, JSON or a picture."""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
 # mypy: ignore-errors
-"""Regions as common parts of half-planes, and the bins that walls and regions lie in.
+"""Growth of convex regions (Hale et al. 2008, Algorithms 1 and 2): bounds, contacts, seeds and growth.
 
 A region is kept as its *bounds* in counter-clockwise order. A bound is one of the four sides of the seed (0 east,
 1 north, 2 west, 3 south), which grow, or a wall that the region follows. The corners of a region are where consecutive
 bounds meet, so a side that moves outwards drags its ends along its two neighbours.
 
 Everything about a side is done in its own frame: u points outwards, v to the left of it.
+
+"Splitting a vertex" (the paper's third collision case) is the insertion of a wall between a side and its neighbour. A
+region stays convex because it is never anything but a common part of half-planes; see `_bound_kernels`.
 """
 
 import math

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Which region a point lies in, and how far it is from the nearest wall."""
+"""Questions about a decomposition: the region of a point, routes through regions, what is visible."""
 
 import math
 from typing import NamedTuple

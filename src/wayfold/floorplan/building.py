@@ -1,4 +1,14 @@
-"""Horizontal cuts through a mesh: its ground between two heights, what lies and what stands there."""
+"""Floor plans and buildings from 3D geometry, cut as architects cut blueprints (Hale et al. 2008, introduction).
+
+Ground within a step of a ground plane belongs to that floor. What lies between two neighbouring planes is cut out of
+the mesh, what stands in the way there is taken out of it, and each connected rest that leads from one place of the
+floors to another is a transition area. Where it may be entered is its *mouth*: the border along which its ground and
+that of the floor are within a step of each other. Beside a ramp the two share a border too, but not a height.
+
+The ground planes are the heights at which a mesh has much level ground. At each of them the ground within a step of
+the plane is the floor, and what stands on it, from a step above it up to the height of who walks there, is an obstacle.
+Walkable slopes and stairs between two planes are the transition areas that join the floors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `Decomposition` is made of: levels cut into rings, measures of them, bins, common corners."""
+"""`Decomposition`: convex regions of free space, the gateways between them, and paths through them (Hale et al. 2008)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Gateways: the segments of border that two regions share (paper 004, "common gateways")."""
+"""Gateways, the segments of border that two regions share (Hale et al. 2008), and the mesh that regions share.
+
+Corners of regions are computed, so those of two regions at the same place may differ in their last digits. Here they
+become one vertex, before anything asks where a way passes: the funnel through gateways and the exact search over the
+mesh then see the same corners, to the last digit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wavefront OBJ: vertices, faces and material names.
+"""Triangle meshes from and to files: OBJ is read here, glTF, STL and PLY by trimesh.
 
 trimesh reads OBJ as well, but drops and reorders vertices, cuts concave polygons wrongly and cannot say which line is
 wrong. This reader keeps the file's order and takes about one and a half times as long.

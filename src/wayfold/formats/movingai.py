@@ -1,4 +1,4 @@
-"""Grid maps and scenarios of the MovingAI benchmarks (movingai.com): `.map` and `.map.scen`; 3D ones in `movingai3d`.
+"""Maps and scenarios of the MovingAI benchmarks (movingai.com): `.map`, `.map.scen`, `.3dmap` and `.3dscen`.
 
 x is the column, y the row, and the origin is the top left cell.
 """

@@ -1,4 +1,11 @@
-"""Surfaces of Quake brushes (half-spaces) and patches (biquadratic Bezier surfaces)."""
+"""Quake 3 levels (`.bsp`, IBSP 46): what a player collides with, and where players and items appear.
+
+The collision model is what the game moves players in: brushes (convex solids, each the common part of half-spaces) and
+curved patches. Drawn faces are not part of it. Units are Quake's (a player is 56 high), z is up.
+
+The container is 17 arrays of fixed records, so numpy reads it as it lies in the file; the bsp-tool library makes a
+Python object of every record, which takes seconds for a level.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""A tree of boxes over triangles: the queries that other rooms' kernels may call, and their batch forms.
+"""A tree of boxes over triangles: how it is built, and the queries that other packages' kernels may call.
 
 Each query kernel takes the `Boxes`, a `Stack` (one for each thread, reused between queries) and
 points as ``(x, y, z)`` tuples of float64; it allocates nothing. Ties go to the lower triangle number.

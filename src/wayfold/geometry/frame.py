@@ -1,4 +1,4 @@
-"""Where a world lies and how large it is: the local origin of its coordinates, and the package's few tolerances.
+"""Where a world lies and how large it is: its local origin, the package's few tolerances, and points meant to be one.
 
 Float64 keeps 16 digits of a coordinate. A world in metres of a national grid spends seven of them on where it lies, and
 products of coordinates lose as many again. So maps keep coordinates relative to a `Frame` and give them back as they

@@ -1,4 +1,4 @@
-"""Graphs to and from networkx and scipy.sparse."""
+"""`Graph`: nodes in space and edges between them, in flat arrays, with every search of the package."""
 
 from __future__ import annotations
 

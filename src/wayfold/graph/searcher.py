@@ -1,4 +1,4 @@
-"""Queries over any search space: what `Graph`, the grids and the accelerators share between class and kernel."""
+"""Queries over any search space, and their scratch memory: borrowed for one query, returned after it, never cleared."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
 # mypy: ignore-errors
-"""Edges of the sparse grid and the supports of its abstract edges (paper 001, Figure 3).
+"""One edit of the sparse grid from beginning to end: links, regions, splits (Sturtevant 2011).
 
 Constants are passed to helpers as np.int64(...): Numba compiles a function anew for every literal it is called with.
 
 Edges are a pure function of the cells, so that no order of edits leaves a trace in them: two cells of neighbouring
 columns are linked when each is the nearest cell of its column to the other, within a step.
+
+An edit runs in phases. When a pool is too small it stops between two steps and says so; the caller makes the pool
+larger and calls again. What is wrong with the cells is found before anything changes.
 """
 
 from typing import NamedTuple

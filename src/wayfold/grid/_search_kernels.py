@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The sparse grid as search spaces: its cells, its regions, and the five ways to generate successors (paper 001)."""
+"""Searches on the sparse grid: successors of cells and regions, and routes refined to cells (Sturtevant 2011)."""
 
 from typing import NamedTuple
 

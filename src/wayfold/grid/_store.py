@@ -1,4 +1,4 @@
-"""Memory of the sparse grid: the arrays of a `Store` made, grown and squeezed."""
+"""Memory of the sparse grid and its edits: arrays made, grown and squeezed; what enters is checked here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The sparse grid of paper 001 in flat arrays: sectors, regions, abstract edges, 16-bit cells, and their pools.
+"""The sparse grid in flat arrays (Sturtevant 2011): sectors, regions, abstract edges, 16-bit cells, and their pools.
 
 A *node* is an index into the cell pool. The pool is dealt out in granules of 16 cells, so that one owner for every
 granule says which region a node belongs to. A region's cells are the rows of a box inside its sector.

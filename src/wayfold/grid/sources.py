@@ -1,4 +1,4 @@
-"""Cells of a sparse grid from height maps and triangle meshes."""
+"""Cells of a sparse grid from height maps and triangle meshes, and an index of where cells lie."""
 
 from __future__ import annotations
 

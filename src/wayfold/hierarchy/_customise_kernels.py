@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Distances between the portals of a part, by eliminating its other members one after the other.
+"""Customisation (Fuentes 2015, algorithm 2): arcs of a part from the level below, landmarks, and repair in places.
 
 A member that is eliminated leaves steps between its neighbours in its place. Paper 002 (algorithm 2) runs one search
 for each portal; on the parts of a navigation mesh, where most members have two or three neighbours, elimination takes

@@ -1,9 +1,12 @@
 # mypy: ignore-errors
-"""The levels as the searches see them.
+"""The levels as searches see them, and the phases of a query (Fuentes 2015, section III.C).
 
 Nodes are numbered part by part, so that every part is a range of *places*; `Partition.order` leads back to the graph's
 numbers. The nodes at the ends of edges between parts are *portals*; they have numbers of their own, those of the
 highest level first, so that a search over the levels touches little memory.
+
+Nothing is inserted into or deleted from the levels: the start and the goal are linked to the portals of their parts in
+scratch memory of the query.
 """
 
 from typing import NamedTuple

@@ -1,5 +1,10 @@
 # mypy: ignore-errors
-"""Rims of regions: loops of unit edges, region on the left."""
+"""Contours (Fuentes 2015, section III.A, step 4): rims of regions, traced and simplified.
+
+A rim is a loop of unit edges, region on the left. Two regions that meet share their unit edges, so what one region's
+rim keeps is kept by the other's: the simplified rims fit together without gaps. Corners of unit edges are lattice
+points; corners of different rims that are the same place on the same floor have the same *root*.
+"""
 
 from typing import NamedTuple
 

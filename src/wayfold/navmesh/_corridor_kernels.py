@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Corridors: A* from portal to portal, and the corridor that it gives, ready for the funnel.
+"""Corridors: A* from portal to portal, and the path pulled through the corridor.
 
 A *portal* is an edge that two polygons share; it is one node of the search, whichever way it is crossed, and stands for
 its middle. From a portal one can walk to every other portal of the two polygons beside it. Two more nodes are the start

@@ -1,5 +1,14 @@
 # mypy: ignore-errors
-"""Zones: prisms in which ground has another kind of area, or is closed."""
+"""Voxels (Fuentes 2015, section III.A, steps 1 and 2): zones, heightfield, filters, and the open space above spans.
+
+A heightfield is `width` x `depth` columns; column = y * width + x. Each column holds solid spans from bottom to top in
+compressed rows: span k of a column reaches from height `low[k]` to height `top[k]`, in whole cell heights above the
+world's lowest point. Everything is measured from the world's origin, never from a tile's, so that two tiles see the
+same voxels where they overlap, to the last bit.
+
+Sides are numbered counter-clockwise: 0 west (-x), 1 south (-y), 2 east (+x), 3 north (+y); the opposite of side d is
+``d ^ 2``. Spans are stored column by column: going through them in order visits south and west before north and east.
+"""
 
 from typing import NamedTuple
 

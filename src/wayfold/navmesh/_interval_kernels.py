@@ -1,9 +1,21 @@
 # mypy: ignore-errors
-"""The mesh as the interval search sees it: exactly convex pieces, twin edges, vertices where shortest paths may turn.
+"""Exact shortest paths: an interval search over convex pieces of the mesh, in the manner of Polyanya.
 
 Corners that lie on one straight side are seldom on one line to the last bit, so many polygons are dented by a rounding
 error. What is exact only for convex polygons would then never end, or miss what hides behind the dent. So dented
 polygons are cut into pieces that are convex to the last bit, by diagonals; all others are pieces as they are.
+
+A search node is an interval of an edge, seen from a *root*: the last corner that the path turned at. Expanding it looks
+through the interval into the piece behind: what the root sees is passed on with the same root, what it does not see
+only where an end of the interval is a corner of the mesh, which becomes the new root. Lengths are measured in the
+plane; floors are told apart by the polygons, so the search is exact over any number of them.
+
+What is seen is decided by given points alone. Each rim of the view is a ray from the root through its *bound*, the
+vertex that cuts the view off (right after a turn: away from the root before), and the side of it that a corner lies on
+is exact. Where a rim cuts an edge is computed too, but nothing branches on it: it serves lower bounds.
+
+The search ends: a ray crosses a convex piece once, and a vertex is turned at again only for a shorter way to it or into
+another piece, so that nothing goes round in circles, however little a circle costs.
 """
 
 from typing import NamedTuple

@@ -1,5 +1,9 @@
 # mypy: ignore-errors
-"""The polygons of a tile as a mesh of its own: vertices with heights, neighbours, and doors to the tiles around it."""
+"""A tile as a mesh of its own, tiles stitched to one mesh, and arrays carried over when a few tiles change.
+
+Both tiles of a border see the same voxels along it, so the doors of one have exact partners in the other: same place,
+same pair of floors. Doors come sorted by (side, floor, floor, place), so matching is one walk along two lists.
+"""
 
 from typing import NamedTuple
 

@@ -1,11 +1,25 @@
 # mypy: ignore-errors
-"""Cheapest paths where kinds of area cost differently: a search over points of portals, and the optimum around it.
+"""Cheapest paths where areas cost differently, and a certified lower bound on their cost.
 
 A path is a sequence of crossings, points of portals. The search takes them from a few points of each chosen portal, its
 ends among them, and also walks along portals, on the cheaper side. Then the crossings that it found move to where the
 path is cheapest (`geometry._chain_kernels`), and those that a straight walk can do without are left out.
 
 Nodes of the search: point j of the n-th chosen portal is n * m + j, then come the start, the goal, and the links.
+
+Portals are cut into intervals, and a search goes from interval to interval. Between two of them no walk through a
+polygon is shorter than their distance, so the cheapest way over intervals is a lower bound on all paths. What is lost
+is the way from where an interval is entered to where it is left, at every portal. That is made good by *slopes*: each
+interval gets a toll, linear along it, paid where a path leaves and got back where it enters. At one and the same point
+the two are equal, so any slopes give a lower bound; with those of the cost from the start (which Snell's law makes the
+same on both sides of a portal) nothing is gained by entering here and leaving there, and little is lost. Slopes are
+kept so small that no step costs less than nothing.
+
+Before it leaves a portal, a path may walk along it, on the cheaper side. That is part of the step: a walk along a line
+and then away from it costs at least ``s . d`` over the way d, for every slowness s no longer than the cost of a metre
+beyond the line, whose part along the line is no more than the cost of a metre along it.
+
+Nodes: interval j of portal k is k * m + j, then come the start, the goal, and the links.
 """
 
 from typing import NamedTuple

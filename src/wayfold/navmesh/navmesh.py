@@ -1,4 +1,7 @@
-"""Questions about places on a mesh: which polygon, random points, straight walks, steps that slide along walls."""
+"""`NavMesh`: walkable ground as convex polygons, with shortest paths over it.
+
+Built from any triangles by the voxel pipeline of paper 002, section III.A, or given as polygons from elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""How finely a navigation mesh is built, and what that means in voxels."""
+"""The voxel pipeline of Fuentes 2015, section III.A, for one tile: its settings, and five steps, each a function.
+
+1. `heightfield`: triangles become solid spans;
+2. `open_ground`: filters leave the ground that the agent can stand on, which is then eroded by its radius, but for the
+   lanes that `find_lanes` finds;
+3. `regions`: the watershed transform;
+4. `contours`: rims, simplified;
+5. `polygons`: convex polygons with their neighbours, and the surfaces that give heights between their corners.
+"""
 
 from __future__ import annotations
 

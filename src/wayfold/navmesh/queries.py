@@ -1,4 +1,8 @@
-"""Paths on a mesh: corridors with a funnel, and exact shortest paths. Free functions over one `State`."""
+"""Paths on a mesh: corridors with a funnel, exact shortest paths, cheapest paths where areas cost differently.
+
+The quick corridor is widened, ring by ring, as far as time allows (a small mesh is in it as a whole). A search over
+points of its portals finds the best of all corridors in it, and then the crossings move to where the path is cheapest.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Scratch memory of searches: borrowed for one query, returned after it, handed on when the mesh changes."""
+"""What a `NavMesh` is at one moment: arrays that never change, what is derived from them, links, and scratch memory.
+
+An edit makes a new `State` and swaps one reference, so a query that runs meanwhile sees the old mesh or the new one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Rectangles of tiles."""
+"""Tiles: the world in squares that are built on their own, in any order and by any number of threads.
+
+Rows are what a rebuild replaces: only those with changed tiles are put together anew.
+
+A tile sees a border of its neighbours wide enough to come to the same voxels as they do along the common side.
+"""
 
 from __future__ import annotations
 

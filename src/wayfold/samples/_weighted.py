@@ -1,4 +1,8 @@
-"""The forest of the indicative-routes paper (003, section 7.2): a path with puddles, trees and a view."""
+"""Weighted regions: the scenes and the forest of Tibboel 2012, section 7.
+
+The paper gives sizes, weights, queries and the size of the dual graphs, but draws the regions in figures only. These
+scenes have the stated sizes, weights and queries and the same number of triangles; their outlines are our own.
+"""
 
 from __future__ import annotations
 

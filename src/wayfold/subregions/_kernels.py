@@ -1,5 +1,10 @@
 # mypy: ignore-errors
-"""Subregions of a waypoint graph: detection, connection (000, Algorithms 1 to 3) and what planning marks."""
+"""Subregions: detection, connection (Wardhana et al. 2015, Algorithms 1 to 3), and what exact searches use.
+
+A path enters and leaves a region by *portals*: boundary waypoints, and ends of edges that leave the region. Between two
+portals it follows a shortest way inside the region, and the waypoints on one such way are all that is needed. Where
+edges cost their length, portals that see each other need none; where costs are stored, a way round may be cheaper.
+"""
 
 from typing import NamedTuple
 

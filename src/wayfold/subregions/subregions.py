@@ -1,4 +1,4 @@
-"""From a waypoint graph to its subregions: what stands between the class and the kernels."""
+"""`SubregionGraph`: clusters of locally connected waypoints, and planning through them (Wardhana et al. 2015)."""
 
 from __future__ import annotations
 

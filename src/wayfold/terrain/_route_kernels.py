@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Graphs of points on a triangulation as search spaces: dual, dual extra, points on edges (003, sections 4.2.4, 4.2.5).
+"""Graphs of points on a triangulation as search spaces, and routes refined to the optimum of their edge sequence.
 
 All of them are stored the same way, in compressed rows with a cost for each step, and a query adds two nodes of its
 own, the start and the goal, without touching the stored arrays.

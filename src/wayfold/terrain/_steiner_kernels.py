@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Steiner points on the bisectors of triangles and the connections between them (003, section 4.2.3).
+"""Steiner points on bisectors (Tibboel 2012, section 4.2.3), and BUSHWHACK (sections 4.3.3 and 8.1).
 
 Bisector ``3 * t + k`` splits the angle at corner k of triangle t. Its neighbours are itself, the two others of its
 triangle, and across each edge of its angle the two bisectors at the ends of that edge. Vertices are nodes too: points

@@ -1,4 +1,8 @@
-"""Queries over graphs of points on a triangulation: dual, dual extra, and the refined route (003, section 4)."""
+"""Queries over graphs of points on a triangulation (Tibboel 2012, section 4), and their repair after an edit.
+
+Nodes keep their numbers and new ones come after all, as triangles do (see `_repaint`), so that the arrays of the graph
+before are shared, and the result does not depend on how many edits led to it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Terrains in `.wayfold` files: the triangles and what the ground costs; all else is made again."""
+"""`Terrain`: weighted regions of the plane, and cheapest routes over them (Tibboel 2012).
+
+Routes weigh road against swamp: a path costs its length times the weight of the ground. The default method,
+"refined", moves the crossings of a good route to the exact optimum of its edge sequence.
+"""
 
 from __future__ import annotations
 

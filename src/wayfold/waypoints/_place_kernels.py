@@ -1,5 +1,12 @@
 # mypy: ignore-errors
-"""Waypoints that join others (000, section 3): where walkers would be cut off, at the feet of walls, over rims."""
+"""Where waypoints go (Wardhana et al. 2015, section 3): ground, walls, ceilings, free space, joints, narrow places.
+
+Positions are written as float32, as they are stored, and every test sees the stored position.
+
+A ball that touches a surface at a point is made smaller until nothing is inside it any more (Ma et al. 2012, *3D medial
+axis point approximation using nearest neighbors and the normal field*). Its middle is then as far from one side of an
+opening as from the other.
+"""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,11 @@
-"""Places that matter in a mesh: beside its corners, and in the middle of its openings."""
+"""Places that matter: beside corners, in openings, windows and tunnels, and where they cross the faces between regions.
+
+Samples on surfaces and on sharp edges are where balls start from (`_narrow_kernels`). On surfaces they are as far apart
+as an empty ball allows for; a ball that is not empty moves to where there is most room, and closer samples follow only
+where it is held there, outside of solids. A hole in a thin wall has nothing but edges: along these, balls are
+half a radius apart where something is opposite. All of it is done for the agent's radius and then for three times as
+much, and so on up to openings that the lattice of free places finds by itself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waypoint graphs in `.wayfold` files."""
+"""`WaypointGraph`: a graph in space whose waypoints belong to regions and whose edges have motion types."""
 
 from __future__ import annotations
 

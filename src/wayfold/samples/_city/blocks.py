@@ -1,4 +1,4 @@
-"""Ways for walkers to cross a street on another level: underpasses with stairs, footbridges with stairs in flights."""
+"""City blocks: pavement, plots with buildings, parks and podiums, crossings on other levels, street furniture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""What the makers of a city share while they build: triangles, chance, ground, and where details may go later."""
+"""The site of a city: rolling ground, streets and the faces between them, and the river with its bridges.
+
+Every face (block, river reach, the outside) gets a corner at each of its nodes, set back from the streets.
+Carriageways are the bands between the corners of the two faces of an edge, crossings the polygons between the
+corners around a node: neighbours share their points, so there is no crack anywhere.
+
+The promenade passes under every bridge, so there are two walkable levels there. It lies a metre above the water:
+who walks cannot step onto the water, who swims or sails has it for himself.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scene is made of: coloured triangles, dots and lines, plain arrays that any front end can draw."""
+"""What a scene is made of, as plain arrays that any front end can draw: the level, the planner's map, markers."""
 
 from __future__ import annotations
 

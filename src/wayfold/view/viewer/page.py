@@ -1,4 +1,4 @@
-"""One thread that does what is asked, one thing after the other, so that nobody who asks has to wait."""
+"""The viewer in the browser: the panel and the scene of one session, served by viser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can be chosen in the viewer."""
+"""What a person does in the viewer and what is to be shown for it, apart from any browser."""
 
 from __future__ import annotations
 
