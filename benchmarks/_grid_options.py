@@ -1,4 +1,4 @@
-"""What each option of the sparse grid beyond paper 001 costs and gains, by itself, against the grid without it."""
+"""What each option of the sparse grid beyond Sturtevant 2011 costs and gains against the grid without it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def edit_times(grid: SparseGrid, cells: Cells, rounds: int = _ROUNDS) -> tuple[f
 
 
 def shared_bytes(grid: SparseGrid) -> tuple[int, int]:
-    """Bytes of cells when regions of a sector whose cells lie side by side share a grid, as paper 001 proposes.
+    """Bytes of cells when regions of a sector whose cells lie side by side share a grid, as Sturtevant 2011 proposes.
 
     In grids as large as a sector, without anything that says whose a cell is; and in grids trimmed to the box of the
     regions that share them, with a byte a cell that says it where there are several. Regions share with the first ones

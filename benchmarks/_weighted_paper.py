@@ -1,4 +1,4 @@
-"""The figures of the indicative-routes paper (003, section 7) as it prints them."""
+"""The figures of Tibboel 2012, section 7 as it prints them."""
 
 from __future__ import annotations
 

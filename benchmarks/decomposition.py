@@ -1,4 +1,4 @@
-"""Table 1 of paper 004: agents on the regions of DEACCON and its two rivals, over levels of different kinds."""
+"""Table 1 of Hale et al. 2008: agents on the regions of DEACCON and its two rivals, over levels of different kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What paper 002 measures in its section IV, on real graphs, beside what the exact hierarchy does.
+"""What Fuentes 2015 measures in its section IV, on real graphs, beside what the exact hierarchy does.
 
 The paper's levels (`exact=False`) are measured for several merge factors at every level: nodes (figure 23), total time
 (figures 24 and 25) and time by phase (figures 26 to 30), with the path's length against the shortest. What the exact

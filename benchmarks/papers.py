@@ -36,11 +36,11 @@ class Paper:
 PAPERS = {
     paper.name: paper
     for paper in (
-        Paper("sparse-grid", "Sparse grid for dynamic three-dimensional worlds (paper 001, 2011)", "sparse_grid"),
-        Paper("decomposition", "DEACCON: convex decomposition of floor plans (paper 004, 2008)", "decomposition"),
-        Paper("hierarchy", "Hierarchical path finding on navigation meshes (paper 002, 2015)", "hierarchy"),
-        Paper("weighted", "Indicative routes in weighted regions (paper 003, 2012)", "weighted"),
-        Paper("subregion", "Subregion graph for typed motion (paper 000, 2015)", "subregion"),
+        Paper("sparse-grid", "Sparse grid for dynamic three-dimensional worlds (Sturtevant 2011)", "sparse_grid"),
+        Paper("decomposition", "DEACCON: convex decomposition of floor plans (Hale et al. 2008)", "decomposition"),
+        Paper("hierarchy", "Hierarchical path finding on navigation meshes (Fuentes 2015)", "hierarchy"),
+        Paper("weighted", "Indicative routes in weighted regions (Tibboel 2012)", "weighted"),
+        Paper("subregion", "Subregion graph for typed motion (Wardhana et al. 2015)", "subregion"),
     )
 }
 """The papers by name, in the order in which they are run."""

@@ -26,8 +26,8 @@ def write_plots(
 ) -> dict[str, str]:
     """Write the plots of a paper's measurement and return their captions by file name.
 
-    Floor plans, where some are given, are drawn with their decompositions as in Figure 2 of paper 004. A file that is
-    being written is not seen under its name until it is whole.
+    Floor plans, where some are given, are drawn with their decompositions as in Figure 2 of Hale et al. 2008. A file
+    that is being written is not seen under its name until it is whole.
     """
     captions = {}
     for name, caption, figure in (*_PLOTS[paper](found), *_figure_2(plans or {})):

@@ -1,4 +1,4 @@
-"""The tables of paper 001 (sparse grid, 2011) on the Dragon Age maps, beside ours, and what goes beyond them."""
+"""The tables of Sturtevant 2011 (sparse grid, 2011) on the Dragon Age maps, beside ours, and what goes beyond them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of paper 000 (subregion graph, 2015) on made cities and real places, beside ours."""
+"""The tables of Wardhana et al. 2015 (subregion graph, 2015) on made cities and real places, beside ours."""
 
 from __future__ import annotations
 

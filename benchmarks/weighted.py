@@ -1,4 +1,4 @@
-"""The tables of the indicative-routes paper (003) on our scenes, the quality of refined routes, and real terrain.
+"""The tables of Tibboel 2012 on our scenes, the quality of refined routes, and real terrain.
 
 Our scenes have the paper's sizes, weights and queries but not its outlines, so what can be compared are its findings:
 the dual graph is the fastest, the Steiner graph the cheapest, and costs fall with epsilon.

@@ -1,4 +1,4 @@
-"""Table 1 of paper 004 (DEACCON, 2008) beside ours."""
+"""Table 1 of Hale et al. 2008 (DEACCON, 2008) beside ours."""
 
 from __future__ import annotations
 

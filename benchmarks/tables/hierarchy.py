@@ -1,4 +1,4 @@
-"""Figures 23 to 30 of paper 002 (hierarchical navigation meshes, 2015) beside ours, and the exact hierarchy."""
+"""Figures 23 to 30 of Fuentes 2015 (hierarchical navigation meshes, 2015) beside ours, and the exact hierarchy."""
 
 from __future__ import annotations
 

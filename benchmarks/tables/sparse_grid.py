@@ -1,4 +1,4 @@
-"""Figure 5, Tables 1 and 2 of paper 001 (sparse grid, 2011) beside ours."""
+"""Figure 5, Tables 1 and 2 of Sturtevant 2011 (sparse grid, 2011) beside ours."""
 
 from __future__ import annotations
 

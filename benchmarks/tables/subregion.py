@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of paper 000 (subregion graph, 2015) beside ours."""
+"""Tables 1 to 3 of Wardhana et al. 2015 (subregion graph, 2015) beside ours."""
 
 from __future__ import annotations
 

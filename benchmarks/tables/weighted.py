@@ -1,4 +1,4 @@
-"""Tables 1 to 11 of paper 003 (indicative routes, 2012) beside ours, its findings, and what goes beyond them."""
+"""Tables 1 to 11 of Tibboel 2012 (indicative routes, 2012) beside ours, its findings, and what goes beyond them."""
 
 from __future__ import annotations
 

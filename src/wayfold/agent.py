@@ -13,7 +13,7 @@ from wayfold.errors import ParameterError
 
 
 class Motion(IntFlag):
-    """Kinds of motion, as the subregion paper (000, section 3) types them; combine them with ``|``."""
+    """Kinds of motion, as Wardhana et al. 2015, section 3 types them; combine them with ``|``."""
 
     SURFACE = 1
     """Along up-facing ground."""

@@ -19,7 +19,7 @@ def move(level, agent, points, motions, *, spacing=0.1):
     The tests of waypoint edges are made against the triangles themselves, so nothing is allowed for but rounding:
     waypoints are stored with 24 bits, and a body keeps a fiftieth of its radius (a millimetre at least) in reserve.
     At every sample the ball around it must be free. Each step between two corners must then be one of the allowed
-    motions all the way (paper 000, section 3):
+    motions all the way (Wardhana et al. 2015, section 3):
 
     * surface: upright free space, and ground that is no steeper than `slope` below, within `climb` of where a walker's
       middle is meant to be: `climb` + `radius` above it, or lower where the height does not allow for it; with no step
@@ -138,7 +138,7 @@ def _ground_below(part, corners, up):
 def _walked(where, ground, facing, body, spacing):
     """Violations of a walk over ground of these heights and slopes.
 
-    Ground is looked for once in a radius (000, section 3): what is narrower than that is stepped over.
+    Ground is looked for once in a radius (Wardhana et al. 2015, section 3): what is narrower than that is stepped over.
     """
     drop = where[:, 2] - ground
     there = np.abs(drop - body.lift) <= body.climb + body.tolerance

@@ -1,4 +1,4 @@
-"""2D free space cut into convex regions: DEACCON and the two methods it is compared with (paper 004)."""
+"""2D free space cut into convex regions: DEACCON and the two methods it is compared with (Hale et al. 2008)."""
 
 from __future__ import annotations
 

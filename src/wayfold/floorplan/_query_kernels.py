@@ -63,7 +63,7 @@ def is_near(cells, region, x, y, slack):
 
 @inline
 def walk_outwards(cells, marks, x, y, z, reach, region):
-    """The region that holds a point, found breadth-first from `region` (paper 004, introduction); -1 if none does."""
+    """The region that holds a point, found breadth-first from `region` (Hale et al. 2008, introduction), or -1."""
     marks.clock[0] += 1
     clock = marks.clock[0]
     marks.queue[0] = region

@@ -1,4 +1,4 @@
-"""`Decomposition`: convex regions of free space, the gateways between them, and paths through them (Hale et al. 2008)."""
+"""`Decomposition`: convex regions of free space, gateways between them, paths through them (Hale et al. 2008)."""
 
 from __future__ import annotations
 
@@ -471,7 +471,7 @@ class Decomposition(Savable):
 
     @property
     def widths(self) -> NDArray[np.float64]:
-        """Width of each region at its narrowest, metres, (r,): slivers are what paper 004 holds against triangles."""
+        """Width of each region at its narrowest, metres, (r,); Hale et al. 2008 hold slivers against triangles."""
         return np.array([width(self.local_corners[a:b]) for a, b in zip(self.offsets, self.offsets[1:], strict=False)])
 
     @derived
@@ -626,7 +626,7 @@ class Decomposition(Savable):
     def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
         """A path between two points of the free space.
 
-        A* over the navigation graph finds the regions to pass (paper 004), the start and the goal standing for the
+        A* over the navigation graph finds the regions to pass (Hale et al. 2008), start and goal standing for the
         centres of their own regions; the funnel then pulls the path straight through the gateways on the way.
 
         A start or goal on a border belongs to every region it touches, and the shortest of the paths from and to each

@@ -1,4 +1,4 @@
-"""DEACCON and space-filling volumes: regions that grow from seeds until they fill the free space (paper 004).
+"""DEACCON and space-filling volumes: regions that grow from seeds until they fill the free space (Hale et al. 2008).
 
 Space-filling volumes are the first half of DEACCON: squares on a grid that grow until they touch something. DEACCON
 adds the following of walls that are not parallel to a side, and seeds in what is still uncovered beside a region.

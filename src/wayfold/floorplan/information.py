@@ -1,4 +1,4 @@
-"""Information per region: objects attached to regions, what is visible from a region, nearest objects (paper 004)."""
+"""Information per region (Hale et al. 2008): attached objects, what is visible from a region, nearest objects."""
 
 from __future__ import annotations
 

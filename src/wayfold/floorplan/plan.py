@@ -1,4 +1,4 @@
-"""`FloorPlan`: the walkable floor of a level as a boundary and obstacles, as blueprints show it (paper 004)."""
+"""`FloorPlan`: the walkable floor of a level as a boundary and obstacles, as blueprints show it (Hale et al. 2008)."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class FloorPlan(Portable):
 
     @cached_property
     def convex_obstacles(self) -> list[Polygon]:
-        """The obstacles cut into convex ones, as paper 004 asks for; what overlaps stays overlapping.
+        """The obstacles cut into convex ones, as Hale et al. 2008 asks for; what overlaps stays overlapping.
 
         Cutting them does not change a decomposition: growth meets only their common border.
         """

@@ -3,8 +3,8 @@
 
 A *chain* is a route as a list of points, each on an edge (two vertices and a share between them), at a vertex (twice
 the same vertex) or free (the ends, -1), and the face of each leg between them. For a fixed sequence the cost is a
-convex function of the shares: at its minimum Snell's law holds at every crossing inside an edge (003, Lemma 3.2). A
-leg along an edge is a leg of the lighter face beside it, so edge-using paths (section 4.2.3) are chains too.
+convex function of the shares: at its minimum Snell's law holds at every crossing inside an edge (Tibboel 2012, Lemma
+3.2). A leg along an edge is a leg of the lighter face beside it, so edge-using paths (section 4.2.3) are chains too.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """The regular grid: every cell stored, successors computed from the cells around. The baseline of the sparse grid.
 
-Eight neighbours, a diagonal only where both orthogonal cells are free (the rule of paper 001 and of the MovingAI
+Eight neighbours, a diagonal only where both orthogonal cells are free (the rule of Sturtevant 2011 and of the MovingAI
 benchmarks). It is searched as it is, without building a graph.
 """
 

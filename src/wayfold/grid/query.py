@@ -1,4 +1,4 @@
-"""Queries of the sparse grid: exact, or over regions first and then refined to cells (paper 001)."""
+"""Queries of the sparse grid: exact, or over regions first and then refined to cells (Sturtevant 2011)."""
 
 from __future__ import annotations
 

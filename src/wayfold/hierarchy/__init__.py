@@ -1,4 +1,4 @@
-"""Multilevel path finding over any graph (paper 002, sections III.B, III.C and IV)."""
+"""Multilevel path finding over any graph (Fuentes 2015, sections III.B, III.C and IV)."""
 
 from wayfold.hierarchy.hierarchy import Hierarchy
 

@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """Customisation (Fuentes 2015, algorithm 2): arcs of a part from the level below, landmarks, and repair in places.
 
-A member that is eliminated leaves steps between its neighbours in its place. Paper 002 (algorithm 2) runs one search
+A member that is eliminated leaves steps between its neighbours in its place. Fuentes 2015 (algorithm 2) runs one search
 for each portal; on the parts of a navigation mesh, where most members have two or three neighbours, elimination takes
 a fifth of the time, and that is what an update waits for.
 """

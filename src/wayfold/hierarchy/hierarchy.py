@@ -2,7 +2,7 @@
 
 Work is counted in arcs that a search looks at, over some queries, so that a choice is the same on every machine.
 
-The paper (002, sections III.B and III.C) merges nodes into parts, parts into larger parts, and searches at one level.
+Fuentes 2015, sections III.B and III.C merges nodes into parts, parts into larger parts, and searches at one level.
 With `exact=False` that is what happens, and the path is a little longer than the shortest. By default all crossings
 between parts are portals and a query uses high levels far from its goal and low ones near it, so that the path is a
 shortest one; distances from landmarks lead the search.

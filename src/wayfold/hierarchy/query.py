@@ -1,4 +1,4 @@
-"""Queries over levels: the five phases of Fuentes 2015, section III.C, for one path or many, and their scratch memory."""
+"""Queries over levels: the five phases of Fuentes 2015, section III.C, for one path or many, and their scratch."""
 
 from __future__ import annotations
 

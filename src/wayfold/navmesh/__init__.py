@@ -1,4 +1,4 @@
-"""Navigation meshes: from any geometry by the voxel pipeline of paper 002 (section III.A), with shortest paths."""
+"""Navigation meshes: from any geometry by the voxel pipeline of Fuentes 2015 (section III.A), with shortest paths."""
 
 from wayfold.navmesh.navmesh import NavMesh, RayHit
 from wayfold.navmesh.pipeline import Settings

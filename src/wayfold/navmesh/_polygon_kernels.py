@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Step 5 of paper 002, section III.A: rims are triangulated and the triangles merged to convex polygons.
+"""Step 5 of Fuentes 2015, section III.A: rims are triangulated and the triangles merged to convex polygons.
 
 Triangles are kept as half-edges: three for each triangle, each with the next one around its face and its twin in the
 face on the other side. An edge of a rim carries the unit edge that it starts with as its tag.

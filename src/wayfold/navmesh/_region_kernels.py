@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Step 3 of paper 002, section III.A: the watershed transform cuts the walkable area into simple regions.
+"""Step 3 of Fuentes 2015, section III.A: the watershed transform cuts the walkable area into simple regions.
 
 Regions are numbered from 1; 0 is no region. Spans in the border of a tile, which belong to neighbouring tiles, carry
 ``-1 - side`` of the tile's border that they lie beyond.

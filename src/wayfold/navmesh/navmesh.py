@@ -1,6 +1,6 @@
 """`NavMesh`: walkable ground as convex polygons, with shortest paths over it.
 
-Built from any triangles by the voxel pipeline of paper 002, section III.A, or given as polygons from elsewhere.
+Built from any triangles by the voxel pipeline of Fuentes 2015, section III.A, or given as polygons from elsewhere.
 """
 
 from __future__ import annotations

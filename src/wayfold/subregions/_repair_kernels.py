@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Local repair of subregions after edits of the waypoint graph (000, section 8).
+"""Local repair of subregions after edits of the waypoint graph (Wardhana et al. 2015, section 8).
 
 Detection goes through *turns*: turn t < k is region ``order[t]`` with its local waypoints, turn k + t the same region
 with its boundary waypoints. A turn sees only which waypoints earlier turns took. So a turn has to be done again only

@@ -42,7 +42,7 @@ class Abstraction:
         return sum(a.nbytes for a in (self.labels, self.homes, self.centroids, self.pairs, self.lengths, self.counts))
 
     def graph(self, cost: str) -> Graph:
-        """Subregions as nodes at their centroids and connections as edges, under a cost scheme (000, section 5.2)."""
+        """Subregions as nodes, connections as edges, under a cost scheme (Wardhana et al. 2015, section 5.2)."""
         if cost == "centroid":
             costs = None
         elif cost == "fixed":
@@ -68,7 +68,7 @@ def region_order(count: int, seed: int) -> NDArray[np.int32]:
 
 
 def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.Layout:
-    """Regions for the kernels, with a random active region for every boundary waypoint (000, section 5.1)."""
+    """Regions for the kernels, with a random active one for boundary waypoints (Wardhana et al. 2015, section 5.1)."""
     of = waypoints.layout.of
     choice = _mix(np.arange(len(of), dtype=np.uint64), seed + 1) & np.uint64(1)
     active = np.where(of[:, 1] >= 0, choice, 0).astype(np.uint8)

@@ -1,4 +1,6 @@
-"""Exact planning (000, section 8) with the abstraction for bounds: where not to look, and how far it is at least.
+"""Exact planning with bounds from the abstraction (Wardhana et al. 2015, section 8).
+
+They say where not to look, and how far it is at least.
 
 Where not to look: a shortest path crosses a region between two of its portals, and needs only few of its waypoints
 (`_useful_kernels`). All others are left out, but for the regions of start and goal.

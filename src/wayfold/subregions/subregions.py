@@ -222,12 +222,12 @@ class SubregionGraph(Savable):
         Parameters
         ----------
         waypoints : WaypointGraph or Graph
-            A plain graph, which must be undirected, is cut into `regions` first (000, section 5.3).
+            A plain graph, which must be undirected, is cut into `regions` first (Wardhana et al. 2015, section 5.3).
         motions : Motion bits or names, optional
             What the character is capable of; the agent's motions, or every motion, by default.
         cost : "fixed", "min", "average", "max" or "centroid"
-            Cost of a connection (000, section 5.2): 1; the length of the shortest edge between the two subregions,
-            the average, the longest; the distance of their centroids.
+            Cost of a connection (Wardhana et al. 2015, section 5.2): 1; the length of the shortest edge between the two
+            subregions, the average, the longest; the distance of their centroids.
         seed : int, >= 0
             Processing order: it orders the regions, and chooses the active region of boundary waypoints.
         regions : (rx, ry, rz), optional

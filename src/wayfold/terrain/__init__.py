@@ -1,4 +1,4 @@
-"""Weighted regions of the plane and cheapest routes over them (003)."""
+"""Weighted regions of the plane and cheapest routes over them (Tibboel 2012)."""
 
 from wayfold.terrain.terrain import Terrain, TerrainField
 

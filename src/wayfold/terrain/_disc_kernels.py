@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""Sliding discs (003, section 6): a disc costs the highest weight of the regions that it intersects."""
+"""Sliding discs (Tibboel 2012, section 6): a disc costs the highest weight of the regions that it intersects."""
 
 import numpy as np
 
@@ -174,7 +174,7 @@ def nearest_centres(mesh, weights, centres, x, y, near, gaps):
 
 @kernel
 def dual_links(mesh, weights, points, places, ends, radius, slack, scratch, near, gaps, nodes, costs):
-    """Join each end to the nearest nodes that a straight line without obstacles reaches (003, section 4.3).
+    """Join each end to the nearest nodes that a straight line without obstacles reaches (Tibboel 2012, section 4.3).
 
     They are looked for among as many as `near` and `gaps` have room for, and the end's own triangle. `nodes` and
     `costs` (ends, links) get them and what a disc of the radius pays for the line; -1 where there are fewer. The radius

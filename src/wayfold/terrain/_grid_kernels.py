@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""A grid laid over the terrain (003, section 4.2.1), at the cells' centres or at their corners."""
+"""A grid laid over the terrain (Tibboel 2012, section 4.2.1), at the cells' centres or at their corners."""
 
 from typing import NamedTuple
 

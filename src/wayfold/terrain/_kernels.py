@@ -3,7 +3,7 @@
 
 Half-edge ``3 * t + k`` runs from corner k of triangle t to the next corner, with the triangle on its left; its twin
 is the same edge seen from the other side. The weight of a point is the lowest of the triangles around it, as the paper
-has it for edges (003, section 4.1); infinity is an obstacle.
+has it for edges (Tibboel 2012, section 4.1); infinity is an obstacle.
 """
 
 from typing import NamedTuple

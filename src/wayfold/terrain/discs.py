@@ -1,4 +1,4 @@
-"""Terrain for a disc (003, section 6): what weighs most under the disc becomes the weight of the disc's centre.
+"""Terrain for a disc (Tibboel 2012, section 6): what weighs most under the disc is the weight of its centre.
 
 Grown by the radius and painted in the order of their weights, the regions give a terrain on which the disc is a point
 again, so that the refined route works for discs as it does for points. Regions of one weight are grown as one, and

@@ -1,4 +1,4 @@
-"""Queries over a grid laid over a terrain (003, sections 4.2.1 and 6.1)."""
+"""Queries over a grid laid over a terrain (Tibboel 2012, sections 4.2.1 and 6.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steiner graphs: the start and the goal become vertices, then points are put on all bisectors (003, section 4.2.3)."""
+"""Steiner graphs (Tibboel 2012, section 4.2.3): start and goal become vertices, then bisectors get their points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From painted polygons to triangles: noding, faces, constrained Delaunay triangulation (003, section 4.2.2).
+"""From painted polygons to triangles: noding, faces, constrained Delaunay triangulation (Tibboel 2012, section 4.2.2).
 
 All outlines are noded together first, so that neighbouring faces share every corner; each face is then triangulated
 by itself and belongs to the polygon that was painted last over it.

@@ -1,4 +1,4 @@
-"""Pictures of floor plans and decompositions, like Figure 2 of paper 004."""
+"""Pictures of floor plans and decompositions, like Figure 2 of Hale et al. 2008."""
 
 from __future__ import annotations
 

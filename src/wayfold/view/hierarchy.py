@@ -1,4 +1,4 @@
-"""Pictures of a hierarchy's levels as in figures 18 to 22 of paper 002, and plots of its figures 23 to 30."""
+"""Pictures of a hierarchy's levels as in figures 18 to 22 of Fuentes 2015, and plots of its figures 23 to 30."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of sparse grids: regions in colours and abstract edges as wide as their support (paper 001, Figure 2)."""
+"""Pictures of sparse grids: coloured regions, abstract edges as wide as their support (Sturtevant 2011, Figure 2)."""
 
 from __future__ import annotations
 

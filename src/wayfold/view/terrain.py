@@ -1,4 +1,4 @@
-"""Pictures of terrains in the style of the indicative-routes paper (003): white to blue by weight, routes over them."""
+"""Pictures of terrains in the style of Tibboel 2012: white to blue by weight, routes over them."""
 
 from __future__ import annotations
 

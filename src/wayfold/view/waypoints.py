@@ -1,4 +1,4 @@
-"""Pictures of waypoint graphs: coloured subregions, paths, and the edges that planning traversed (000, Figure 4)."""
+"""Pictures of waypoint graphs: subregions, paths, edges that planning traversed (Wardhana et al. 2015, Figure 4)."""
 
 from __future__ import annotations
 

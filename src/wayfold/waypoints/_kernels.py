@@ -1,4 +1,4 @@
-"""Where a body fits and how it can move from one point to another, tested against the triangles (000, section 3).
+"""Where a body fits and how it moves between two points, tested on triangles (Wardhana et al. 2015, section 3).
 
 Positions are middles of the body's lowest free ball. A walker's position is `lift` above the ground, high enough that
 what it can step over is below the ball. All points are tuples of float64.
@@ -20,8 +20,8 @@ VOLUMETRIC = 4
 
 _FINE = 0.125  # of a step: how finely a line is looked at where a wall is hardly within reach
 _FINEST = 0.002  # of a step: and where that does not tell either
-# Vectors to the nearest polygon are "not too different" (000, section 3) within 49 degrees of those at both ends: with
-# one stop on the way, one gets around the edge between two walls, or between a wall and a roof.
+# Vectors to the nearest polygon are "not too different" (Wardhana et al. 2015, section 3) within 49 degrees of those at
+# both ends: with one stop on the way, one gets around the edge between two walls, or between a wall and a roof.
 ALIKE = 0.65
 
 
@@ -166,7 +166,7 @@ def clinging(world, body, p, rim):
 
 @inline
 def surface_beside(world, body, p, q):
-    """The adhesive test (000, section 3): near a wall or ceiling all the way, with vectors to it that stay alike.
+    """The adhesive test (Wardhana et al. 2015, section 3): near a wall all the way, with vectors to it that stay alike.
 
     Only short lines lead over a rim, or around the inner edge between two walls or a wall and a ceiling: there the
     vector turns all at once from one surface to the other, and both are within reach.
@@ -441,7 +441,7 @@ def shortcuts(world, body, points, wanted, kept):
     """Places in `points` (k, 3) float64 that remain after straight, legal shortcuts; returns how many.
 
     From each kept point the path goes to the furthest of the following points that a legal line leads to, looking on
-    while it is legal (000, section 6, after Pinter).
+    while it is legal (Wardhana et al. 2015, section 6, after Pinter).
     """
     kept[0] = 0
     count, at = 1, 0

@@ -1,4 +1,4 @@
-"""Edits of a waypoint graph while it is in use (000, section 8): a wall falls, a door closes."""
+"""Edits of a waypoint graph while it is in use (Wardhana et al. 2015, section 8): a wall falls, a door closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regions: the boxes that space is cut into (000, sections 3 and 5.3), uniform or adaptive.
+"""Regions: the boxes that space is cut into (Wardhana et al. 2015, sections 3 and 5.3), uniform or adaptive.
 
 A point inside one box is local to it. A point on the face between two boxes belongs to both; where more than two boxes
 meet (on an edge or a corner of the grid), it belongs to the box above it and to the one below across the first axis.
@@ -62,7 +62,7 @@ class Regions:
 
 
 def uniform(points: NDArray[np.float64], shape: tuple[int, int, int]) -> Regions:
-    """The bounding box of the points cut into rx x ry x rz regions (000, section 5.3)."""
+    """The bounding box of the points cut into rx x ry x rz regions (Wardhana et al. 2015, section 5.3)."""
     low, high = points.min(axis=0), points.max(axis=0)
     size = np.where(high > low, high - low, 1.0) / shape
     return uniform_boxes(points, low, size, shape)
@@ -93,7 +93,7 @@ def grid_boxes(low: NDArray[np.float64], size: NDArray[np.float64], shape: tuple
 
 
 def adaptive(points: NDArray[np.float64], most: int) -> Regions:
-    """An octree whose leaves hold at most `most` points each (000, section 8), unless they lie in one place."""
+    """An octree with at most `most` points a leaf (Wardhana et al. 2015, section 8), unless they lie in one place."""
     low, high = points.min(axis=0), points.max(axis=0)
     side = float((high - low).max()) or 1.0
     least = side * 2.0**-20  # points closer together than that may stay in one leaf

@@ -59,7 +59,7 @@ def _nothing(mesh: Mesh) -> Mesh:
 
 
 class Surroundings:
-    """What the traversability tests (000, section 3) look at.
+    """What the traversability tests (Wardhana et al. 2015, section 3) look at.
 
     Positions that it takes and gives are relative to `frame`, the mesh as it came is not.
 

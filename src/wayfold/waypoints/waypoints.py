@@ -155,7 +155,7 @@ class Place(NamedTuple):
 
 @checks.checked
 class WaypointGraph(Savable):
-    """The enhanced waypoint graph of the subregion paper (000, section 3).
+    """The enhanced waypoint graph of Wardhana et al. 2015, section 3.
 
     Make one with `build` (from a mesh) or `from_graph` (any graph).
 
@@ -213,7 +213,7 @@ class WaypointGraph(Savable):
         workers: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> WaypointGraph:
-        """Place waypoints in a mesh and join those that see each other (000, section 3).
+        """Place waypoints in a mesh and join those that see each other (Wardhana et al. 2015, section 3).
 
         Space is cut into cubes. Each gets waypoints beside corners, in openings and spread out over its floors, walls,
         ceilings and free space; waypoints on the face between two cubes belong to both, so that no edge leaves its
@@ -260,7 +260,7 @@ class WaypointGraph(Savable):
     def from_graph(
         cls, graph: Graph, regions: Sequence[int] | None = None, *, most_waypoints: int | None = None
     ) -> WaypointGraph:
-        """Regions for any graph (000, section 5.3): a navmesh's dual graph, a grid, a road map.
+        """Regions for any graph (Wardhana et al. 2015, section 5.3): a navmesh's dual graph, a grid, a road map.
 
         Parameters
         ----------
@@ -270,7 +270,8 @@ class WaypointGraph(Savable):
             The bounding box is cut into this many regions along each axis. By default into cubes that hold about 70
             waypoints each.
         most_waypoints : int, >= 1, optional
-            Adaptive regions instead (000, section 8): an octree whose leaves hold at most this many waypoints.
+            Adaptive regions instead (Wardhana et al. 2015, section 8): an octree with at most this many waypoints a
+            leaf.
         """
         if not isinstance(graph, Graph):
             raise ParameterError(f"graph must be a Graph, not a {type(graph).__name__}")
@@ -389,7 +390,7 @@ class WaypointGraph(Savable):
         *,
         usable: NDArray[np.bool_] | None = None,
     ) -> int:
-        """The waypoint where a character at an arbitrary point enters the graph (000, section 6).
+        """The waypoint where a character at an arbitrary point enters the graph (Wardhana et al. 2015, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
         in a straight line, by one of its motions, is the answer. Where there is none, one that no edge leads from will
@@ -633,7 +634,7 @@ class WaypointGraph(Savable):
         add_waypoints: ArrayLike | None = None,
         remove_waypoints: ArrayLike | None = None,
     ) -> Edit:
-        """Change the graph in place, all or nothing (000, section 8): a wall falls, a door closes.
+        """Change the graph in place, all or nothing (Wardhana et al. 2015, section 8): a wall falls, a door closes.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Worlds of cells, and meshes as cells: the sparse grid, whose edits take well below a millisecond (paper 001)."""
+"""Worlds of cells, and meshes as cells: the sparse grid, whose edits take less than a millisecond (Sturtevant 2011)."""
 
 from __future__ import annotations
 

@@ -44,9 +44,9 @@ class Choice(NamedTuple):
 
 
 _WHY = {
-    "hierarchy": "exact search through levels of parts, whose cost hardly grows with the world (paper 002)",
-    "subregions": "two-level planning by subregions, for any set of motions (paper 000)",
-    "regions": "an abstract graph of regions that edits keep up to date (paper 001)",
+    "hierarchy": "exact search through levels of parts, whose cost hardly grows with the world (Fuentes 2015)",
+    "subregions": "two-level planning by subregions, for any set of motions (Wardhana et al. 2015)",
+    "regions": "an abstract graph of regions that edits keep up to date (Sturtevant 2011)",
     "none": "plain A* on the map",
 }
 
@@ -80,15 +80,15 @@ def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
 
 def _usual(source: str, agent: Agent) -> tuple[str, str]:
     if source == "cells":
-        return "sparse-grid", "a world of cells that may change: edits take well below a millisecond (paper 001)"
+        return "sparse-grid", "a world of cells that may change: edits take well below a millisecond (Sturtevant 2011)"
     if source == "voxels":
-        return "voxels", "a world of voxels: its free space is cut into boxes for flyers (paper 000)"
+        return "voxels", "a world of voxels: its free space is cut into boxes for flyers (Wardhana et al. 2015)"
     if source == "terrain":
-        return "terrain", "weighted regions: cheapest routes that bend where the ground changes (paper 003)"
+        return "terrain", "weighted regions: cheapest routes that bend where the ground changes (Tibboel 2012)"
     if agent.motions == Motion.SURFACE:
-        return "navmesh", "it walks and nothing else, so convex polygons of its ground say all (paper 002)"
+        return "navmesh", "it walks and nothing else, so convex polygons of its ground say all (Fuentes 2015)"
     ways = " and ".join(word for motion, word in _WAYS.items() if agent.motions & motion)
-    return "waypoints", f"it {ways}, which takes waypoints with typed edges in space (paper 000)"
+    return "waypoints", f"it {ways}, which takes waypoints with typed edges in space (Wardhana et al. 2015)"
 
 
 _WAYS = {Motion.SURFACE: "walks", Motion.ADHESIVE: "climbs", Motion.VOLUMETRIC: "flies"}

@@ -1,4 +1,4 @@
-"""Climbers and flyers: a waypoint graph with typed edges and an accelerator over it (paper 000)."""
+"""Climbers and flyers: a waypoint graph with typed edges and an accelerator over it (Wardhana et al. 2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Worlds of voxels: free space cut into boxes, for flyers, with subregions over them (paper 000)."""
+"""Worlds of voxels: free space cut into boxes, for flyers, with subregions over them (Wardhana et al. 2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walkers: a navigation mesh with an accelerator over its polygons (paper 002)."""
+"""Walkers: a navigation mesh with an accelerator over its polygons (Fuentes 2015)."""
 
 from __future__ import annotations
 

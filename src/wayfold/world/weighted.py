@@ -1,4 +1,4 @@
-"""Worlds of weighted regions: cheapest routes that bend where the ground changes (paper 003)."""
+"""Worlds of weighted regions: cheapest routes that bend where the ground changes (Tibboel 2012)."""
 
 from __future__ import annotations
 

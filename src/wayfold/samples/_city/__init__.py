@@ -13,7 +13,7 @@ from wayfold.samples._city.streets import Site, Streets, Terrain, build_river, m
 
 _SMALL = (489.0 * 511.0, 80_000.0)
 _LARGE = (2339.0 * 2832.0, 555_000.0)
-"""Area in square metres and triangles of the subregion paper's two cities (000, section 7)."""
+"""Area in square metres and triangles of the subregion paper's two cities (Wardhana et al. 2015, section 7)."""
 
 
 @checks.checked
