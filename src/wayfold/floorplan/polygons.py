@@ -1,8 +1,8 @@
 """Polygons in and out of shapely, and convex pieces joined where their union is convex.
 
 The same operation ends DEACCON and space-filling volumes ("combineConvexShapes" in Algorithm 1 of Hale et al. 2008)
-and is what Hertel and Mehlhorn do with the diagonals of a triangulation: an edge between two pieces is inessential when both
-of its ends stay convex without it.
+and is what Hertel and Mehlhorn do with the diagonals of a triangulation: an edge between two pieces is inessential
+when both of its ends stay convex without it.
 """
 
 from __future__ import annotations

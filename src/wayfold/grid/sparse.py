@@ -3,8 +3,8 @@
 Whether regions and abstract edges belong to the cells is harder to check than to work out.
 
 After Sturtevant 2011, "A Sparse Grid Representation for Dynamic Three-Dimensional Worlds". The world is divided into
-square sectors; in each sector the cells that are connected within it form regions; the edges between regions form the abstract
-graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
+square sectors; in each sector the cells that are connected within it form regions; the edges between regions form the
+abstract graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
 """
 
 from __future__ import annotations
