@@ -63,3 +63,20 @@ def test_peers_without_real_data_are_compared_on_what_can_be_made(tmp_path):
     assert "scipy, its time by wayfold's" in page
     if "extremitypathfinder" in found["absent"]:
         assert "not installed: pip install extremitypathfinder" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("peers", "--data", "nowhere"), "does not exist"),
+        (("peers", "--data", ".", "--peer", "boost"), "unknown peer 'boost'"),
+        (("papers", "--data", "nowhere"), "does not exist"),
+        (("papers", "--out", "LICENSE"), "is not a folder"),
+        (("peers", "--out", "LICENSE"), "is not a folder"),
+    ],
+)
+def test_wrong_input_is_one_sentence_with_status_2(arguments, words):
+    result = bench(*arguments)
+    assert result.returncode == 2, result.stdout + result.stderr
+    assert words in result.stderr
+    assert result.stderr.count("\n") == 1

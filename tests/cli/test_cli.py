@@ -28,7 +28,7 @@ def arena(tmp_path):
 
 def test_help_names_every_command_and_shows_examples():
     text = wayfold("--help").stdout
-    for command in ("demo", "build", "info", "path", "bench", "warmup"):
+    for command in ("demo", "build", "info", "path", "view", "warmup"):
         assert command in text
         assert wayfold(command, "--help").returncode == 0
     assert "wayfold path arena.map" in wayfold("path", "--help").stdout
@@ -113,11 +113,6 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("build", "arena.map", "out.obj"), "cannot be written as one"),
         (("build", "sample:atlantis", "out.obj"), "atlantis"),
         (("build", "arena.map", "out.wayfold", "--seed", "1"), "--seed"),
-        (("bench", "peers", "--data", "nowhere"), "does not exist"),
-        (("bench", "peers", "--data", ".", "--peer", "boost"), "unknown peer 'boost'"),
-        (("bench", "papers", "--data", "nowhere"), "does not exist"),
-        (("bench", "papers", "--out", "arena.map"), "is not a folder"),
-        (("bench", "peers", "--out", "arena.map"), "is not a folder"),
     ],
 )
 def test_wrong_input_is_one_sentence_with_status_2_and_writes_nothing(arguments, words, arena, tmp_path):
