@@ -24,7 +24,7 @@ from benchmarks.real_data import RealData
 from benchmarks.report import Report, Stopwatch
 from benchmarks.verdicts import Tally
 from wayfold import samples
-from wayfold.cli.papers import sections, tables_of
+from benchmarks.run import sections, tables_of
 from wayfold.core.text import plain
 from wayfold.errors import FormatError, ParameterError
 from wayfold.grid import DenseGrid
