@@ -71,6 +71,7 @@ def test_peers_without_real_data_are_compared_on_what_can_be_made(tmp_path):
         (("peers", "--data", "nowhere"), "does not exist"),
         (("peers", "--data", ".", "--peer", "boost"), "unknown peer 'boost'"),
         (("papers", "--data", "nowhere"), "does not exist"),
+        (("papers", "--paper", "none"), "unknown paper 'none'"),
         (("papers", "--out", "LICENSE"), "is not a folder"),
         (("peers", "--out", "LICENSE"), "is not a folder"),
     ],
@@ -80,3 +81,12 @@ def test_wrong_input_is_one_sentence_with_status_2(arguments, words):
     assert result.returncode == 2, result.stdout + result.stderr
     assert words in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+def test_the_bench_of_a_crowd_reports_rates_and_checks_answers():
+    arguments = ("--width", "120", "--depth", "120", "--agents", "200", "--rounds", "1", "--edits", "2", "--json")
+    result = bench("world", *arguments)
+    assert result.returncode == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert [len(part["rows"]) for part in report["comparisons"]] == [4, 3]
+    assert report["world"]["block_ms"] > 0

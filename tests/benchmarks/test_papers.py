@@ -22,9 +22,9 @@ from benchmarks.peers import Task
 from benchmarks.plots import write_plots
 from benchmarks.real_data import RealData
 from benchmarks.report import Report, Stopwatch
+from benchmarks.run import sections, tables_of
 from benchmarks.verdicts import Tally
 from wayfold import samples
-from benchmarks.run import sections, tables_of
 from wayfold.core.text import plain
 from wayfold.errors import FormatError, ParameterError
 from wayfold.grid import DenseGrid

@@ -96,12 +96,3 @@ def test_options_of_levels_are_not_for_maps(tmp_path):
     result = wayfold("path", file, "0,0", "1,0", "--agent", "bird")
     assert result.returncode == 2
     assert "--agent is for level files" in result.stderr
-
-
-def test_the_bench_of_a_crowd_reports_rates_and_checks_answers():
-    arguments = ("--width", "120", "--depth", "120", "--agents", "200", "--rounds", "1", "--edits", "2", "--json")
-    result = wayfold("bench", "world", *arguments)
-    assert result.returncode == 0, result.stderr
-    report = json.loads(result.stdout)
-    assert [len(part["rows"]) for part in report["comparisons"]] == [4, 3]
-    assert report["world"]["block_ms"] > 0

@@ -63,11 +63,9 @@ def test_a_voxel_map_becomes_waypoints(tmp_path):
     assert json.loads(run("path", tmp_path / "a.wayfold", "0,0,0", "3,3,3", "--json").output)["status"] == "FOUND"
 
 
-def test_wrong_options_are_refused(built, tmp_path):
+def test_wrong_options_are_refused(built):
     file, _ = built
     with pytest.raises(ParameterError, match="unknown motion"):
         run("path", file, "1,1,0", "2,2,0", "--motions", "swim")
     with pytest.raises(ParameterError, match="--partial is not for a WaypointGraph"):
         run("path", file, "1,1,0", "2,2,0", "--partial")
-    with pytest.raises(ParameterError, match="unknown paper"):
-        run("bench", "papers", "--paper", "none", "--data", tmp_path)

@@ -33,12 +33,13 @@ def run(
         assert file is not None
         world = World.open(file, up=options["up"])
     page = Page(Session(world, most=triangles), host=host, port=port)
+    ended = threading.Event()
+    # Before the address is printed: whoever reads it may end the viewer at once.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
     print(f"{world.name}: {page.url} (Ctrl-C ends it)", flush=True)
     if open_:
         webbrowser.open(page.url)
-    ended = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
     ended.wait()
     page.stop()
 
