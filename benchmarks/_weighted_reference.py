@@ -1,7 +1,7 @@
 # mypy: ignore-errors
 """The reference for weighted regions: a dense discretisation of all edges, ever denser around the best route so far.
 
-It shares no code with the terrain room, and is slow.
+It shares no code with the terrain package, and is slow.
 """
 
 from __future__ import annotations

@@ -89,23 +89,23 @@ def the_demo() -> None:
         shutil.copyfile(Path(folder) / "bridge_closed.png", IMAGES / "demo_bridge_closed.png")
 
 
-@picture("rooms.svg")
-def the_rooms() -> Figure:
+@picture("packages.svg")
+def the_packages() -> Figure:
     """The layers of the import contract, highest first."""
     contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     layers = [
-        [room.strip(" ()").removeprefix("wayfold.") for room in layer.split("|")]
+        [package.strip(" ()").removeprefix("wayfold.") for package in layer.split("|")]
         for layer in contracts["contracts"][0]["layers"]
     ]
     figure = Figure(figsize=(8, 0.52 * len(layers)), layout="constrained")
     axes = figure.add_subplot()
     axes.axis("off")
     for row, layer in enumerate(layers):
-        for column, room in enumerate(layer):
+        for column, package in enumerate(layer):
             width = 12.0 / len(layer)
-            colour = "#eceff1" if room.startswith("_") or room in ("errors", "path", "agent") else "#b2dfdb"
+            colour = "#eceff1" if package.startswith("_") or package in ("errors", "path", "agent") else "#b2dfdb"
             axes.add_patch(_box(column * width + 0.1, -row, width - 0.2, 0.74, colour))
-            axes.text((column + 0.5) * width, 0.37 - row, room, ha="center", va="center", fontsize=11)
+            axes.text((column + 0.5) * width, 0.37 - row, package, ha="center", va="center", fontsize=11)
     axes.set_xlim(0, 12)
     axes.set_ylim(1 - len(layers), 0.8)
     return figure

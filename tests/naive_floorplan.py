@@ -1,4 +1,4 @@
-"""Oracles of the floorplan room: shapely and flood fill, sharing no code with the package."""
+"""Oracles of the floorplan package: shapely and flood fill, sharing no code with the package."""
 
 from __future__ import annotations
 

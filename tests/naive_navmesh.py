@@ -1,4 +1,4 @@
-"""Slow, obvious versions of what the navigation mesh does fast. They share no code with the room `navmesh`."""
+"""Slow, obvious versions of what the navigation mesh does fast. They share no code with the package `navmesh`."""
 
 from __future__ import annotations
 

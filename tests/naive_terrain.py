@@ -1,6 +1,6 @@
-"""Slow, obvious versions of what the terrain room does: weights, costs of polylines, cheapest routes, discs.
+"""Slow, obvious versions of what the terrain package does: weights, costs of polylines, cheapest routes, discs.
 
-They share no code with the terrain room. The reference route stands with the benchmark that reports it.
+They share no code with the terrain package. The reference route stands with the benchmark that reports it.
 """
 
 from __future__ import annotations

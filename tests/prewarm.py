@@ -10,18 +10,18 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 
-# The slowest to compile first, so that no process is left with a long room at the end.
-ROOMS = ("navmesh", "waypoints", "grid", "terrain", "floorplan", "hierarchy", "subregions", "geometry", "graph")
+# The slowest to compile first, so that no process is left with a long package at the end.
+PACKAGES = ("navmesh", "waypoints", "grid", "terrain", "floorplan", "hierarchy", "subregions", "geometry", "graph")
 
 
-def warm(room: str) -> float:
-    """Compile one room; return the seconds that it took."""
+def warm(package: str) -> float:
+    """Compile one package; return the seconds that it took."""
     begin = time.perf_counter()
-    importlib.import_module(f"wayfold.{room}._warm").warm()
+    importlib.import_module(f"wayfold.{package}._warm").warm()
     return time.perf_counter() - begin
 
 
 if __name__ == "__main__":
     with ProcessPoolExecutor(int(sys.argv[1])) as pool:
-        for room, seconds in zip(ROOMS, pool.map(warm, ROOMS), strict=True):
-            print(f"{room:<12} {seconds:6.1f} s", flush=True)
+        for package, seconds in zip(PACKAGES, pool.map(warm, PACKAGES), strict=True):
+            print(f"{package:<12} {seconds:6.1f} s", flush=True)

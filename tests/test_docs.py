@@ -193,11 +193,11 @@ def test_the_page_of_a_map_has_a_picture_and_says_when_to_use_it_its_limits_and_
 
 
 def public_names():
-    """Every name that the package or a room calls public."""
+    """Every name that the package or a package calls public."""
     yield from (f"wayfold.{word}" for word in wayfold.__all__ if not inspect.ismodule(getattr(wayfold, word)))
     for folder in sorted(Path(wayfold.__file__).parent.glob("*/__init__.py")):
-        room = importlib.import_module(f"wayfold.{folder.parent.name}")
-        yield from (f"{room.__name__}.{word}" for word in getattr(room, "__all__", ()))
+        package = importlib.import_module(f"wayfold.{folder.parent.name}")
+        yield from (f"{package.__name__}.{word}" for word in getattr(package, "__all__", ()))
 
 
 def test_every_test_that_shows_a_promise_is_there():
@@ -220,7 +220,7 @@ def test_every_public_name_is_in_the_reference():
 
 
 def resolve(word):
-    """What a dotted name stands for: the same for a name at the top and in its room."""
+    """What a dotted name stands for: the same for a name at the top and in its package."""
     try:
         return id(importlib.import_module(word))
     except ImportError:

@@ -64,11 +64,11 @@ def test_warmup_compiles_every_kernel():
     code = (
         "import wayfold\n"
         "from wayfold.core import jit\n"
-        "rooms = []\n"
-        "count = wayfold.warmup(lambda room, done, total: rooms.append((room, done, total)))\n"
+        "packages = []\n"
+        "count = wayfold.warmup(lambda package, done, total: packages.append((package, done, total)))\n"
         "missing = [kernel.__name__ for kernel in jit.KERNELS if not kernel.signatures]\n"
         "assert not missing, missing\n"
-        "assert count == len(jit.KERNELS) and rooms[-1][1] == rooms[-1][2]\n"
+        "assert count == len(jit.KERNELS) and packages[-1][1] == packages[-1][2]\n"
     )
     result = python(code)
     assert result.returncode == 0, result.stderr
@@ -129,7 +129,7 @@ def test_kernel_files_import_only_numpy_the_compiler_and_other_kernel_files():
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                # "from wayfold.room import _kernels" names modules, "from wayfold.room._kernels import f" functions
+                # "from wayfold.package import _kernels" names modules, "from wayfold.package._kernels import f" functions
                 inside = allowed.match(str(node.module)) or str(node.module) == "__future__"
                 names = [] if inside else [f"{node.module}.{alias.name}" for alias in node.names]
             for name in names:

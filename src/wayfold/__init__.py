@@ -34,7 +34,7 @@ _LAZY = {
     "load": "wayfold._load",
     "warmup": "wayfold._warmup",
 }
-_ROOMS = (
+_PACKAGES = (
     "errors",
     "floorplan",
     "formats",
@@ -95,7 +95,7 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_LAZY[name]), name)
         globals()[name] = value
         return value
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return importlib.import_module(f"wayfold.{name}")
     raise AttributeError(f"module 'wayfold' has no attribute {name!r}")
 

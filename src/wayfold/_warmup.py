@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from wayfold.core import jit
 
-_ROOMS = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "subregions", "floorplan", "terrain")
+_PACKAGES = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "subregions", "floorplan", "terrain")
 
 
 def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
@@ -17,7 +17,7 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
     Parameters
     ----------
     progress : callable, optional
-        Called as ``progress(room, done, total)`` before each room and once at the end. By default a progress bar is
+        Called as ``progress(package, done, total)`` before each package and once at the end. By default a progress bar is
         shown on a terminal.
 
     Returns
@@ -28,12 +28,12 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
     if progress is None and sys.stderr.isatty():
         return _with_bar()
     jit.be_quiet()
-    for done, room in enumerate(_ROOMS):
+    for done, package in enumerate(_PACKAGES):
         if progress is not None:
-            progress(room, done, len(_ROOMS))
-        importlib.import_module(f"wayfold.{room}._warm").warm()
+            progress(package, done, len(_PACKAGES))
+        importlib.import_module(f"wayfold.{package}._warm").warm()
     if progress is not None:
-        progress("done", len(_ROOMS), len(_ROOMS))
+        progress("done", len(_PACKAGES), len(_PACKAGES))
     return sum(len(kernel.signatures) > 0 for kernel in jit.KERNELS)
 
 
@@ -43,5 +43,5 @@ def _with_bar() -> int:
 
     columns = (TextColumn("compiling {task.description:<12}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=len(_ROOMS))
-        return warmup(lambda room, done, total: bar.update(task, description=room, completed=done, total=total))
+        task = bar.add_task("", total=len(_PACKAGES))
+        return warmup(lambda package, done, total: bar.update(task, description=package, completed=done, total=total))

@@ -1,4 +1,4 @@
-"""Random weighted scenes for the tests of the terrain room."""
+"""Random weighted scenes for the tests of the terrain package."""
 
 from __future__ import annotations
 

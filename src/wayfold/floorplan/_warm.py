@@ -1,4 +1,4 @@
-"""Run every kernel of the room once on tiny input."""
+"""Run every kernel of the package once on tiny input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compile the room: every kernel once on one triangle."""
+"""Compile the package: every kernel once on one triangle."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from wayfold.geometry.voxels import voxelise
 
 
 def warm() -> None:
-    """Run every kernel of the geometry room once on tiny input."""
+    """Run every kernel of the package once on tiny input."""
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     mesh = Mesh(corners, [[0, 1, 2]])
     index = TriangleIndex(mesh)

@@ -46,7 +46,7 @@ class TriangleIndex:
     mesh : Mesh
         The mesh as given; triangle numbers in answers are its rows.
     tree : Boxes
-        Arrays for kernels of other rooms: ``_bvh_kernels.ray_nearest``, ``any_hit``, ``capsule_clear``,
+        Arrays for kernels of other packages: ``_bvh_kernels.ray_nearest``, ``any_hit``, ``capsule_clear``,
         ``nearest_triangle``.
 
     Notes
