@@ -9,12 +9,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from wayfold import Mesh, Terrain
-from wayfold.view import pictures
-from wayfold.view import terrain as views
+from wayfold.view import pictures, terrain
 
 TEXTURES = {"road": 1.0, "path": 1.0, "cliff": 12.0, "rock": 6.0, "forest": 4.0, "sand": 2.5, "dirt": 1.5, "": 2.0}
-LAND_COVER = {"Asphalt": 1.0, "Freeway": 1.0, "Road": 1.2, "Airport": 1.5, "Grassland": 3.0, "Sand": 4.0, "Scrub": 6.0}
-LAND_COVER |= {"MixedForest": 8.0, "Stream": 15.0, "Canal": 20.0, "Lake": np.inf, "Ocean": np.inf}
+LAND = {"Asphalt": 1.0, "Road": 1.2, "Scrub": 6.0, "MixedForest": 8.0, "Stream": 15.0, "Lake": np.inf, "Ocean": np.inf}
 
 
 def made_up(size: int) -> Terrain:
@@ -30,9 +28,8 @@ def made_up(size: int) -> Terrain:
 def from_file(file: str) -> Terrain:  # the first word that a texture's name contains decides its weight
     with np.load(file) as world:
         if "tex" not in world:
-            names = [str(name) for name in world["names"]]
-            mesh = Mesh(world["vertices"].astype(float), world["triangles"], world["material"], names)
-            return Terrain.from_mesh(mesh, {name: LAND_COVER.get(name, 2.5) for name in names})
+            mesh = Mesh(world["vertices"], world["triangles"], world["material"], [str(name) for name in world["names"]])
+            return Terrain.from_mesh(mesh, {name: LAND.get(name, 2.5) for name in mesh.material_names})
         weights = [next(w for word, w in TEXTURES.items() if word in str(name)) for name in world["names"]]
         kinds, cover = np.unique(np.array(weights)[world["tex"]], return_inverse=True)  # textures of one weight are one
         options = {"cell": 4.0, "steepest": 50.0, "water": float(world["water"]), "slope_classes": 3}
@@ -41,19 +38,19 @@ def from_file(file: str) -> Terrain:  # the first word that a texture's name con
 
 def main(picture: str | None = None, file: str | None = None, *, size: int = 60) -> dict[str, float]:
     print(f"reading {file}" if file else "making hills, forests and a road")
-    terrain = from_file(file) if file else made_up(size)
-    low, high = np.split(np.array(terrain.bounds), 2)
-    print(f"{terrain.num_triangles:,} triangles, {(high - low).round() / 1000} km")
+    land = from_file(file) if file else made_up(size)
+    low, high = np.split(np.array(land.bounds), 2)
+    print(f"{land.num_triangles:,} triangles, {(high - low).round() / 1000} km")
     places = np.random.default_rng(0).uniform(low, high, (200, 2))
-    places = places[np.isfinite(terrain.triangle_weights[terrain.locate(places)])]
+    places = places[np.isfinite(land.triangle_weights[land.locate(places)])]
     start = places[places.sum(axis=1).argmin()]
     far = places[np.argsort(-np.linalg.norm(places - start, axis=1))]
-    goal = next(place for place in far if terrain.path(start, place, graph="dual"))  # the farthest within reach
-    paths = {graph: terrain.path(start, goal, graph=graph) for graph in ("dual", "dual-extra", "refined")}
+    goal = next(place for place in far if land.path(start, place, graph="dual"))  # the farthest within reach
+    paths = {graph: land.path(start, goal, graph=graph) for graph in ("dual", "dual-extra", "refined")}
     for graph, path in paths.items():
         print(f"{graph:>10}: {path.length / 1000:.2f} km, as dear as {path.cost / 1000:.2f} km of road")
     if picture is not None:
-        pictures.save(views.draw_terrain(terrain, paths), picture)
+        pictures.save(terrain.draw_terrain(land, paths), picture)
         print("drawn:", picture)
     return {graph: path.cost for graph, path in paths.items()}
 

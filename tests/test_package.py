@@ -129,7 +129,7 @@ def test_kernel_files_import_only_numpy_the_compiler_and_other_kernel_files():
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
-                # "from wayfold.package import _kernels" names modules, "from wayfold.package._kernels import f" functions
+                # "from wayfold.x import _kernels" names modules, "from wayfold.x._kernels import f" functions
                 inside = allowed.match(str(node.module)) or str(node.module) == "__future__"
                 names = [] if inside else [f"{node.module}.{alias.name}" for alias in node.names]
             for name in names:

@@ -70,8 +70,8 @@ def killed_while_writing(folder):
     """A process that is killed with a temporary file open; returns the names that it leaves."""
     script = """
         import os, signal, sys
-        from wayfold import _archive
-        with _archive.replacing(sys.argv[1]) as handle:
+        from wayfold.core import archive
+        with archive.replacing(sys.argv[1]) as handle:
             handle.write(b"half")
             handle.flush()
             os.kill(os.getpid(), signal.SIGKILL)

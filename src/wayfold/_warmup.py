@@ -17,8 +17,8 @@ def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
     Parameters
     ----------
     progress : callable, optional
-        Called as ``progress(package, done, total)`` before each package and once at the end. By default a progress bar is
-        shown on a terminal.
+        Called as ``progress(package, done, total)`` before each package and once at the end. By default a progress
+        bar is shown on a terminal.
 
     Returns
     -------

@@ -11,6 +11,8 @@ from wayfold.core import checks
 from wayfold.core.schema import Value
 from wayfold.errors import ParameterError
 
+__all__ = ["ALL_MOTIONS", "CHARACTERS", "Agent", "Motion", "check_motions", "parse_motions"]
+
 
 class Motion(IntFlag):
     """Kinds of motion, as Wardhana et al. 2015, section 3 types them; combine them with ``|``."""
