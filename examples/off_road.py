@@ -28,7 +28,7 @@ def made_up(size: int) -> Terrain:
 def from_file(file: str) -> Terrain:  # the first word that a texture's name contains decides its weight
     with np.load(file) as world:
         if "tex" not in world:
-            mesh = Mesh(world["vertices"], world["triangles"], world["material"], [str(name) for name in world["names"]])
+            mesh = Mesh(world["vertices"], world["triangles"], world["material"], list(map(str, world["names"])))
             return Terrain.from_mesh(mesh, {name: LAND.get(name, 2.5) for name in mesh.material_names})
         weights = [next(w for word, w in TEXTURES.items() if word in str(name)) for name in world["names"]]
         kinds, cover = np.unique(np.array(weights)[world["tex"]], return_inverse=True)  # textures of one weight are one
