@@ -79,3 +79,31 @@ def test_wrong_links_get_a_sentence():
     with pytest.raises(EditError, match="already a link"):
         grid.add_link(HIGH, LOW, both_ways=False)
     assert np.isfinite(grid.path(LOW, HIGH).cost)
+
+
+def test_area_effects_multiply_the_cost_of_a_link_that_leads_onto_them_as_they_do_a_steps():
+    grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)], effect_cost=0.5)
+    grid.add_link((0, 0), (9, 0), cost=10.0)
+    grid.add_effect([(9, 0), (9, 0), (1, 0)])
+    for abstract in (False, True):
+        assert grid.path((0, 0), (9, 0), abstract=abstract).cost == pytest.approx(10.0 * (1 + 2 * 0.5))
+        assert grid.path((9, 0), (0, 0), abstract=abstract).cost == pytest.approx(10.0)
+        assert grid.path((0, 0), (1, 0), abstract=abstract).cost == pytest.approx(1 + 0.5)
+
+
+def test_a_cell_of_another_kind_between_two_cells_does_not_keep_them_apart():
+    grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 1), (1, 0, 2)], kinds=[0, 1, 0], max_step=2)
+    assert grid.successors((0, 0, 0)).tolist() == [[1, 0, 2]]
+    assert grid.successors((1, 0, 2)).tolist() == [[0, 0, 0]]
+    assert grid.successors((1, 0, 1)).tolist() == []
+    # Of the same kind it is the nearer one, and the other one has no neighbour.
+    grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 1), (1, 0, 2)], max_step=2)
+    assert grid.successors((0, 0, 0)).tolist() == [[1, 0, 1]]
+    assert grid.successors((1, 0, 2)).tolist() == []
+
+
+def test_a_link_joins_cells_of_different_kinds():
+    grid = SparseGrid.from_cells([(0, 0, 0), (5, 0, 0)], kinds=[0, 1])
+    assert not grid.path((0, 0), (5, 0)).found
+    grid.add_link((0, 0), (5, 0), cost=6.0)
+    assert grid.path((0, 0), (5, 0)).cost == pytest.approx(6.0)

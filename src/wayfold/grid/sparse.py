@@ -147,14 +147,16 @@ class SparseGrid(Savable):
     drop : int, levels, 0 for none
         How far down a cell may be left to a straight neighbour where it cannot be climbed back: one-way edges.
     effect_cost : float, >= 0
-        What each area effect on a cell adds to the cost of a step onto it, as a multiple of the step's length.
+        What each area effect on a cell adds to the cost of a step or a link onto it, as a multiple of the step's length
+        or the link's cost.
 
     Notes
     -----
     A cell is three integers: x and y within +-2**30, z (levels) within int16. A step to one of the 8 neighbouring
-    columns costs 1, a diagonal one sqrt 2; levels cost nothing. Two cells of neighbouring columns are linked when each
-    is the nearest cell of its column to the other, within `max_step`; a diagonal only where both cells beside it are
-    linked to both of its ends. Cells have a kind, and only cells of the same kind are linked.
+    columns costs 1, a diagonal one sqrt 2; levels cost nothing. Cells have a kind, and only cells of the same kind are
+    linked. Two cells of neighbouring columns are linked when each is the nearest cell of its kind in its column to the
+    other, within `max_step`: cells of other kinds between them do not count. A diagonal is linked only where both cells
+    beside it are linked to both of its ends. Links that `add_link` makes join cells of any kinds.
 
     Any number of threads may query it, also while another one edits it: a query sees the grid as it was before an edit
     or as it is after it. Nodes in paths are valid until the next edit.
@@ -547,6 +549,8 @@ class SparseGrid(Savable):
     def add_effect(self, cells: ArrayLike) -> None:
         """Put one more area effect on cells (on a cell that is listed twice, two); at most 7 fit on a cell.
 
+        Every step and every link that leads onto a cell with k effects costs ``1 + k * effect_cost`` times as much.
+
         Raises
         ------
         EditError
@@ -575,6 +579,7 @@ class SparseGrid(Savable):
             Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
         cost : float, optional
             At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
+            Area effects on the cell that the link leads to multiply it, as they do a step's.
         both_ways : bool
             Whether it also leads from `b` to `a`.
         """

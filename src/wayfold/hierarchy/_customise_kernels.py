@@ -12,7 +12,7 @@ import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
 from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, search, sift_up, slots, target
-from wayfold.hierarchy._query_kernels import FOREVER, OnGround, Overlay, first_portal
+from wayfold.hierarchy._query_kernels import FOREVER, OnGround, Overlay, first_portal, sum_down
 
 MOST_MEMBERS = 1024  # of a part that is eliminated: the matrices below are square
 APART, STEP = -2, -1
@@ -373,32 +373,58 @@ def lower_row(overlay, level, portal):
 
 
 @kernel
-def place_landmarks(space, state, none, groups, group_starts, landmarks, nearest):
+def place_landmarks(overlay, state, groups, group_starts, landmarks, nearest):
     """Fill `landmarks` (p, k) with distances over level 1; the portals of each component have landmarks of their own.
 
     `groups` (p,) int32 are the portals, component by component, and `group_starts` where each component begins;
-    `nearest` (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. Returns whether
-    a heap was too small.
+    `nearest` (p,) float64 is scratch. A landmark is the portal that is farthest from those before it. The heap of
+    `state` has room for all portals.
     """
     for group in range(group_starts.size - 1):
         members = groups[group_starts[group] : group_starts[group + 1]]
         source = members[0]
-        for mark in range(-1, landmarks.shape[1]):  # before the first one: what is far from any portal
-            status, _, _ = search(space, state, source, -1, 0.0, UNLIMITED, none, FOREVER, False)
-            if status == HEAP_FULL:
-                return True
-            clock = state.clock[0]
+        for turn in range(-1, landmarks.shape[1]):  # before the first one: what is far from any portal
+            mark = max(turn, 0)
+            for portal in members:
+                landmarks[portal, mark] = np.inf
+            landmarks[source, mark] = 0.0
+            clock = begin(state, source)
+            spread(overlay, state, clock, 1, landmarks, mark)
             farthest = -1.0
             for portal in members:
-                away = state.cost[portal] if state.stamp[portal] > clock else np.inf
-                if mark >= 0:
-                    landmarks[portal, mark] = away
-                if mark <= 0 or away < nearest[portal]:
+                away = landmarks[portal, mark]
+                if turn <= 0 or away < nearest[portal]:
                     nearest[portal] = away
                 if farthest < nearest[portal] < np.inf:
                     farthest = nearest[portal]
                     source = portal
-    return False
+
+
+@inline
+def spread(overlay, state, clock, size, landmarks, mark):
+    """Lower distances from a landmark, from the `size` portals in the heap on, to what arcs of level 1 allow.
+
+    Sums are rounded down: afterwards no arc from those portals leads to a distance that is larger by more than the arc
+    costs, exactly. Rounded to the nearest, distances of 1e28 would say nothing of costs below 1e12.
+    """
+    while size > 0:
+        portal = state.nodes[0]
+        size = drop_top(state, size)
+        so_far = landmarks[portal, mark]
+        row = overlay.rows[portal]
+        for arc in range(overlay.row_first[row], overlay.row_last[row]):
+            successor = overlay.targets[arc]
+            away = sum_down(so_far, np.float64(overlay.costs[arc]))
+            if not away < landmarks[successor, mark]:
+                continue
+            landmarks[successor, mark] = away
+            at = size
+            if state.stamp[successor] == clock + 1 and state.place[successor] >= 0:
+                at = state.place[successor]
+            else:
+                state.stamp[successor] = clock + 1
+                size += 1
+            sift_up(state, at, away, successor)
 
 
 @kernel
@@ -598,21 +624,4 @@ def lower_landmarks(overlay, state, seeds, landmarks):
                 state.stamp[portal] = clock + 1
                 sift_up(state, size, landmarks[portal, mark], portal)
                 size += 1
-        while size > 0:
-            portal = state.nodes[0]
-            size = drop_top(state, size)
-            so_far = landmarks[portal, mark]
-            row = overlay.rows[portal]
-            for arc in range(overlay.row_first[row], overlay.row_last[row]):
-                successor = overlay.targets[arc]
-                away = so_far + overlay.costs[arc]
-                if not away < landmarks[successor, mark]:
-                    continue
-                landmarks[successor, mark] = away
-                at = size
-                if state.stamp[successor] == clock + 1 and state.place[successor] >= 0:
-                    at = state.place[successor]
-                else:
-                    state.stamp[successor] = clock + 1
-                    size += 1
-                sift_up(state, at, away, successor)
+        spread(overlay, state, clock, size, landmarks, mark)

@@ -31,7 +31,18 @@ from wayfold.graph._kernels import (
     target,
 )
 
-ROUNDING = 2.0**-44  # of a distance from a landmark: more than what the sum of its arcs is rounded by
+LAST_DIGIT = 2.0**-52  # of a float64
+
+
+@inline
+def sum_down(a, b):
+    """The largest float64 that is no more than a + b, for a, b >= 0."""
+    total = a + b
+    rest = total - a
+    # What rounding has left out of the total, exactly (Knuth's two-sum).
+    if (a - (total - rest)) + (b - rest) < 0.0:
+        return np.nextafter(total, -np.inf)
+    return total
 
 
 class Overlay(NamedTuple):
@@ -55,7 +66,7 @@ class Overlay(NamedTuple):
     members: np.ndarray  # (r,) int32, the portals of level 1, of level 2, ..., by place within a level
     starts: np.ndarray  # (parts of all levels + levels,) int32, first place of each part, and n at the end of a level
     level_starts: np.ndarray  # (levels + 2,) int32, where each level from 1 begins in `starts`
-    landmarks: np.ndarray  # (p, k) float64, distance from each landmark of the portal's component
+    landmarks: np.ndarray  # (p, k) float64, distance from each landmark of the portal's component, sums rounded down
 
 
 class Multilevel(NamedTuple):
@@ -66,7 +77,7 @@ class Multilevel(NamedTuple):
 
     overlay: Overlay
     near: np.ndarray  # (levels + 1, 2) int32, range of places of the goal's part at each level from 1
-    marks: np.ndarray  # (k,) float64, the goal's distance from each landmark
+    marks: np.ndarray  # (2, k) float64, what distances from each landmark are compared with, see `mark_goal`
     top: int  # highest level to use
     one_way: bool  # whether edges are one-way, so that distances from landmarks bound costs on one side only
 
@@ -90,14 +101,15 @@ def _(space, node, slot, successor):
 
 @implements(distance, Multilevel)
 def _(space, node, goal):
-    landmarks = space.overlay.landmarks
+    # No arc of level 1 joins portals whose distances from a landmark differ by more than it costs, not even by a
+    # rounding error: of all that comes after a portal this is a lower bound, however long the way from the landmark.
+    landmarks, marks = space.overlay.landmarks, space.marks
     best = 0.0
     for mark in range(landmarks.shape[1]):
-        bound = space.marks[mark] - landmarks[node, mark]
-        if not space.one_way:
-            bound = abs(bound)
-        # Between two large distances that are nearly the same there is nothing but rounding.
-        bound -= ROUNDING * space.marks[mark]
+        away = landmarks[node, mark]
+        ahead, behind = marks[0, mark] - away, away - marks[1, mark]
+        # Where the landmark does not lead to the portal the larger is not a number, and no bound.
+        bound = ahead if ahead > behind else behind
         if bound > best:
             best = bound
     return best
@@ -173,7 +185,7 @@ class Query(NamedTuple):
     ahead: SearchState  # over the places of the start's part
     behind: SearchState  # over the places of the goal's part
     near: np.ndarray  # (levels + 1, 2) int32, see Multilevel
-    marks: np.ndarray  # (k,) float64, see Multilevel
+    marks: np.ndarray  # (2, k) float64, see Multilevel
     linked: np.ndarray  # (2, 3) int64, for each side the linked place (-1 for none) and the range of its part
     trail: np.ndarray  # (p + 1,) int32
     frames: np.ndarray  # (levels + 2, 5) int64
@@ -268,6 +280,39 @@ def offer(space, state, size, clock, node, new, scale):
     return size + 1
 
 
+@inline
+def mark_goal(overlay, behind, first, last, one_way, marks):
+    """Fill `marks` (2, k) for a goal in the part of places `first` to `last`.
+
+    A way to the goal ends with what is left from some portal of its part. For a portal whose distance from a landmark
+    is d, that makes at least marks[0] - d in all, where marks[0] is the least of those portals' distances *plus* what
+    is left. In a two-way graph it makes at least d - marks[1] too, where marks[1] is the most of their distances *less*
+    what is left. The goal's own distance will not do for both: arcs are rounded to float32 and what is left is not, so
+    that it is off by a part of the largest arc beside the goal, which may be far more than the whole way.
+    """
+    for mark in range(marks.shape[1]):
+        marks[0, mark], marks[1, mark] = np.inf, -np.inf
+    count = overlay.places.size
+    index = first_portal(overlay, first)
+    while index < count and overlay.places[overlay.members[index]] < last:
+        portal = overlay.members[index]
+        index += 1
+        left = linked_cost(behind, overlay.places[portal] - first)
+        if not left < np.inf:
+            continue
+        for mark in range(marks.shape[1]):
+            away = overlay.landmarks[portal, mark]
+            if away + left < marks[0, mark]:
+                marks[0, mark] = away + left
+            if away - left > marks[1, mark]:
+                marks[1, mark] = away - left
+    for mark in range(marks.shape[1]):
+        # One sum each was rounded to the nearest: the last digit goes to the side where the bound is lower.
+        least, most = marks[0, mark], marks[1, mark]
+        marks[0, mark] = least - LAST_DIGIT * least if least < np.inf else -np.inf
+        marks[1, mark] = most + LAST_DIGIT * abs(most) if abs(most) < np.inf and not one_way else np.inf
+
+
 @kernel
 def search_levels(overlay_arrays, query_arrays, top, one_way, level, scale):
     """Phase 3, search between S and G: A* over the portals, from those of the start's part to those of the goal's.
@@ -282,19 +327,8 @@ def search_levels(overlay_arrays, query_arrays, top, one_way, level, scale):
     end = -1
     if start_first == goal_first:
         best = linked_cost(ahead, query.linked[BEHIND, 0] - goal_first)
-    for mark in range(query.marks.size):
-        query.marks[mark] = np.inf
     count = overlay.places.size
-    index = first_portal(overlay, goal_first)
-    while index < count and overlay.places[overlay.members[index]] < goal_last:
-        portal = overlay.members[index]
-        index += 1
-        left = linked_cost(behind, overlay.places[portal] - goal_first)
-        for mark in range(query.marks.size):
-            query.marks[mark] = min(query.marks[mark], overlay.landmarks[portal, mark] + left)
-    for mark in range(query.marks.size):
-        if query.marks[mark] == np.inf:
-            query.marks[mark] = -np.inf if space.one_way else 0.0
+    mark_goal(overlay, behind, goal_first, goal_last, one_way, query.marks)
     size = 0
     clock = np.int64(0)
     index = first_portal(overlay, start_first)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from wayfold.core import batches as _threads
 from wayfold.core.locks import Portable
 from wayfold.graph import Graph
+from wayfold.graph._kernels import SearchState
 from wayfold.graph.searcher import NO_NODES, Workspaces
 from wayfold.hierarchy import _customise_kernels, _query_kernels
 from wayfold.hierarchy.partition import Carried, Partition, Progress
@@ -289,11 +290,7 @@ class Levels:
         known = portal_map >= 0
         overlay.landmarks[portal_map[known]] = old.overlay.landmarks[known]
         if seeds.size:
-            workspaces = Workspaces(count)
-            state = workspaces.take()
-            while state.keys.size < count:
-                state = workspaces.larger(state)
-            _customise_kernels.lower_landmarks(overlay, state, seeds, overlay.landmarks)
+            _customise_kernels.lower_landmarks(overlay, _room_for_all(count), seeds, overlay.landmarks)
         if not self.one_way:  # components without any landmark: no bound at all
             overlay.landmarks[np.isinf(overlay.landmarks)] = 0.0
 
@@ -402,14 +399,9 @@ class Levels:
         groups = np.argsort(found, kind="stable").astype(np.int32)
         changes = np.flatnonzero(np.diff(found[groups])) + 1
         starts = np.concatenate([[0], changes, [count]]).astype(np.int32)
-        near = np.zeros((self.partition.levels + 1, 2), np.int32)
-        space = _query_kernels.Multilevel(overlay, near, np.zeros(LANDMARKS), 1, self.one_way)
-        workspaces = Workspaces(count)
-        state = workspaces.take()
-        while _customise_kernels.place_landmarks(
-            space, state, NO_NODES, groups, starts, overlay.landmarks, np.empty(count)
-        ):
-            state = workspaces.larger(state)
+        _customise_kernels.place_landmarks(
+            overlay, _room_for_all(count), groups, starts, overlay.landmarks, np.empty(count)
+        )
 
     def _estimate_work(self) -> None:
         overlay = self.overlay
@@ -429,6 +421,15 @@ class Levels:
         if self._back is not None:
             offsets, targets, slots = self._back
             self.backward = self.overlay._replace(offsets=offsets, targets=targets, costs=self.overlay.costs[slots])
+
+
+def _room_for_all(portals: int) -> SearchState:
+    """Scratch memory of a search over portals whose heap has room for all of them."""
+    workspaces = Workspaces(portals)
+    state = workspaces.take()
+    while state.keys.size < portals:
+        state = workspaces.larger(state)
+    return state
 
 
 LANDMARKS = 8  # a row of them is one line of the processor's cache

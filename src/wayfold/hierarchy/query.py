@@ -260,7 +260,7 @@ class Scratch:
             ahead=inside.take(),
             behind=inside.take(),
             near=np.zeros((count + 1, 2), np.int32),
-            marks=np.zeros(LANDMARKS),
+            marks=np.zeros((2, LANDMARKS)),
             linked=np.full((2, 3), -1, np.int64),
             trail=np.empty(portals + 1, np.int32),
             frames=np.zeros((count + 2, 5), np.int64),

@@ -124,10 +124,9 @@ def _renew(
     of[numbers] = home
     offsets = np.concatenate([graph.offsets, np.full(total - graph.num_nodes, graph.offsets[-1])])
     sizes = np.diff(offsets)
-    used = np.zeros(total, np.int64)
-    for node in np.unique(edges):
-        used[node] = np.count_nonzero(graph.motions[offsets[node] : offsets[node + 1]])
-    need = used + np.bincount(edges.ravel(), minlength=total)
+    need = np.bincount(edges.ravel(), minlength=total)
+    kept = np.flatnonzero(need[: graph.num_nodes])
+    need[kept] += np.bincount(edges_from(graph, kept)[0], minlength=len(kept))
     if total == graph.num_nodes and (need <= sizes).all():
         waypoints.graph = Graph(where, graph.offsets, graph.targets, graph.costs, graph.motions)
     else:
@@ -215,16 +214,31 @@ def _append(waypoints: WaypointGraph, more: NDArray[np.float64], home: NDArray[n
     waypoints.removed = np.concatenate([waypoints.removed, np.zeros(len(more), np.bool_)])
 
 
-def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The edges of some nodes, from the lower of each pair of removed nodes only."""
+def edges_from(graph: Graph, nodes: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The edges of some waypoints: which of them, counted from 0, and where they lead."""
+    sizes = graph.offsets[nodes + 1] - graph.offsets[nodes]
+    slots = np.repeat(graph.offsets[nodes] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    rows = np.repeat(np.arange(len(nodes)), sizes)
     assert graph.motions is not None
-    found = [np.empty((0, 2), np.int32)]
-    for node in nodes:
-        row = slice(graph.offsets[node], graph.offsets[node + 1])
-        ends = np.unique(graph.targets[row][graph.motions[row] > 0])
-        ends = ends[~(np.isin(ends, nodes) & (ends < node))]
-        found.append(np.column_stack([np.full(len(ends), node), ends]).astype(np.int32))
-    return np.ascontiguousarray(np.concatenate(found))
+    used = graph.motions[slots] > 0
+    return rows[used], graph.targets[slots[used]]
+
+
+def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The edges of some nodes, ascending, from the lower of each pair of removed nodes only."""
+    rows, ends = edges_from(graph, nodes)
+    # Parallel edges go together.
+    keys = np.unique(nodes[rows].astype(np.int64) * graph.num_nodes + ends)
+    pairs = np.column_stack([keys // graph.num_nodes, keys % graph.num_nodes]).astype(np.int32)
+    return np.ascontiguousarray(pairs[(pairs[:, 0] <= pairs[:, 1]) | ~_among(pairs[:, 1], nodes)])
+
+
+def _among(values: NDArray[np.int32], nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which values are among some ascending nodes."""
+    at = np.searchsorted(nodes, values)
+    found = at < len(nodes)
+    found[found] = nodes[at[found]] == values[found]
+    return found
 
 
 def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -19,7 +19,7 @@ from wayfold.formats import Map3D
 from wayfold.graph import Graph
 from wayfold.path import Path
 from wayfold.waypoints import _voxel_kernels
-from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.editing import Edit, edges_from
 from wayfold.waypoints.regions import Regions, grid_boxes
 from wayfold.waypoints.waypoints import Place, WaypointGraph
 
@@ -373,7 +373,7 @@ def _patched(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], close
     going, old = old[redone], old[~redone]
     if not len(fresh) and not len(old) and _count_boxes(waypoints) == len(going):
         raise OffMapError("every voxel is blocked: there is no place for a waypoint")
-    _, doors = _edges_from(waypoints.graph, going)
+    _, doors = edges_from(waypoints.graph, going)
     dead = np.unique(doors)
     # Openings of the new boxes.
     boxes = np.concatenate([fresh, waypoints._boxes[old] - np.tile(origin, 2).astype(np.int32)])
@@ -387,7 +387,7 @@ def _patched(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], close
     new = total + len(fresh) + np.arange(len(pairs), dtype=np.int32)
     owner, door = np.concatenate([pairs[:, 0], pairs[:, 1]]), np.concatenate([new, new])
     # Boxes beside them keep their other openings; how many there are decides whether all of them are joined.
-    number, passage = _edges_from(waypoints.graph, old)
+    number, passage = edges_from(waypoints.graph, old)
     before = np.bincount(number, minlength=len(old))
     stays = ~np.isin(passage, dead)
     concerned = np.zeros(len(boxes), np.bool_)
@@ -431,13 +431,3 @@ def _boxes_in(waypoints: VoxelWaypoints, regions: NDArray[np.int64]) -> NDArray[
     members = [layout.members[layout.offsets[region] : layout.offsets[region + 1]] for region in regions]
     nodes = np.concatenate([np.empty(0, np.int32), *members])
     return np.asarray(nodes[(waypoints._boxes[nodes, 3] > 0) & ~waypoints.removed[nodes]])
-
-
-def _edges_from(graph: Graph, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The edges of some waypoints: which of them, counted from 0, and where they lead."""
-    sizes = np.diff(graph.offsets)[nodes]
-    slots = np.repeat(graph.offsets[nodes] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-    rows = np.repeat(np.arange(len(nodes)), sizes)
-    assert graph.motions is not None
-    used = graph.motions[slots] > 0
-    return rows[used], graph.targets[slots[used]]
