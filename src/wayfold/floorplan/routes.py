@@ -158,7 +158,7 @@ def _funnel(
 ) -> NDArray[np.float64]:
     """The shortest way through gateways seen from above, with the heights of its corners."""
     points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
-    used = pull_string(portals, start[:2].copy(), goal[:2].copy(), points, portal)
+    used = pull_string(portals, start[:2].copy(), goal[:2].copy(), cut.rounding, points, portal)
     result = np.empty((used, 3))
     result[:, :2] = points[:used]
     inner = doors[portal[1 : used - 1]] if used > 2 else doors[:0]

@@ -419,7 +419,7 @@ def pull(ground, prices, strings, count, polygons, links, start, goal, points):
         for k in range(leg):
             row = strings.ends[begin + k]
             flat[k, 0], flat[k, 1], flat[k, 2], flat[k, 3] = row[0], row[1], row[3], row[4]
-        found = pull_string(flat, points[used - 1], end, strings.corners, portal_of)
+        found = pull_string(flat, points[used - 1], end, prices.slack, strings.corners, portal_of)
         cost += weigh(
             ground, prices, flat, strings.corners[:found], portal_of[:found], polygons[begin : at + 1], strings.front
         )

@@ -368,12 +368,26 @@ def centres(ground, out):
 
 
 @inline
-def _beside(x, y, dx, dy, slack, vertex_x, vertex_y):
-    """Side of a ray that a vertex lies on: 1 left, -1 right, 0 on it, up to rounding."""
-    turn = dx * (vertex_y - y) - dy * (vertex_x - x)
-    if abs(turn) <= slack:
+def _beside(x, y, dx, dy, span, near, vertex_x, vertex_y):
+    """Side of a ray that a vertex lies on: 1 left, -1 right, 0 on it, or if points were moved by `near`.
+
+    Beyond the target, `span` away, that moves the ray by more than `near`: a target on an edge up to rounding is on it,
+    however far on the edge ends.
+    """
+    ux, uy = vertex_x - x, vertex_y - y
+    turn = dx * uy - dy * ux
+    if abs(turn) <= near * max(span, abs(ux) + abs(uy)):
         return 0
     return 1 if turn > 0.0 else -1
+
+
+@inline
+def _on_edge(ax, ay, ux, uy, x, y, near):
+    """Whether a point lies on the edge that leads from a along u, as `contains` takes it: if points moved by `near`."""
+    px, py = x - ax, y - ay
+    reach = near * max(abs(ux) + abs(uy), abs(px) + abs(py))
+    along = ux * px + uy * py
+    return abs(ux * py - uy * px) <= reach and -reach <= along <= ux * ux + uy * uy + reach
 
 
 @inline
@@ -389,7 +403,7 @@ def _note(tried, count, piece):
 
 
 @inline
-def _pass(plane, piece, corner, x, y, dx, dy, slack, tried, count):
+def _pass(plane, piece, corner, x, y, dx, dy, span, near, tried, count):
     """List the pieces around a corner of a piece that a ray through it goes on in; returns (length, a wall there).
 
     Only pieces that open edges at the corner join are looked at: where corners only touch nobody gets through.
@@ -399,8 +413,8 @@ def _pass(plane, piece, corner, x, y, dx, dy, slack, tried, count):
         here, at = piece, corner
         while True:
             before, after = plane.corners[preceding(plane, here, at)], plane.corners[following(plane, here, at)]
-            right = _beside(x, y, dx, dy, slack, plane.vertices[after, 0], plane.vertices[after, 1])
-            left = _beside(x, y, dx, dy, slack, plane.vertices[before, 0], plane.vertices[before, 1])
+            right = _beside(x, y, dx, dy, span, near, plane.vertices[after, 0], plane.vertices[after, 1])
+            left = _beside(x, y, dx, dy, span, near, plane.vertices[before, 0], plane.vertices[before, 1])
             if right <= 0 and left >= 0:
                 count = _note(tried, count, here)
                 if count < 0:
@@ -422,14 +436,15 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
     """Walk straight from a point of a piece until a wall; returns (fraction walked, last piece, wall edge or -1).
 
     Through a vertex and along a border the walk goes on on every side that is open. What is no farther than `near`
-    from the ray is on it: the rounding of points. `tried` is scratch; the piece is FULL where it is too small.
+    from the ray is on it: the rounding of points (`_beside`). `tried` is scratch; the piece is FULL where it is too
+    small.
     """
     dx, dy = to_x - x, to_y - y
     span2 = dx * dx + dy * dy
     span = np.sqrt(span2)
     if span <= near:
         return 1.0, piece, -1
-    slack, enough = near * span, 1.0 - near / span
+    enough = 1.0 - near / span
     best, best_piece, best_wall = -1.0, piece, -1
     # Where the start is on a border, it may begin in any piece around.
     count, at = 0, -1
@@ -445,7 +460,7 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
             if 0.0 <= along <= ux * ux + uy * uy and count >= 0:
                 count = _note(tried, count, plane.ahead[edge])
     if at >= 0:
-        count, best_wall = _pass(plane, piece, at, x, y, dx, dy, slack, tried, 0)
+        count, best_wall = _pass(plane, piece, at, x, y, dx, dy, span, near, tried, 0)
         if best_wall >= 0:
             best = 0.0
     elif count >= 0:
@@ -461,11 +476,11 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
             through, corner, farthest = -1, -1, -np.inf
             first, last = plane.offsets[here], plane.offsets[here + 1]
             v = plane.corners[last - 1]
-            before = _beside(x, y, dx, dy, slack, plane.vertices[v, 0], plane.vertices[v, 1])
+            before = _beside(x, y, dx, dy, span, near, plane.vertices[v, 0], plane.vertices[v, 1])
             for edge in range(first, last):
                 v = plane.corners[edge]
                 vx, vy = plane.vertices[v, 0], plane.vertices[v, 1]
-                now = _beside(x, y, dx, dy, slack, vx, vy)
+                now = _beside(x, y, dx, dy, span, near, vx, vy)
                 if before < 0 and now > 0:
                     through = edge - 1 if edge > first else last - 1
                 if now == 0:
@@ -488,10 +503,13 @@ def walk(plane, piece, x, y, to_x, to_y, near, tried):
                 if ahead >= 0:
                     here = ahead
                     continue
+                # Aslant, a target on the wall up to rounding may be farther than `near` beyond where the ray meets it.
+                if _on_edge(ax, ay, ux, uy, to_x, to_y, near):
+                    return 1.0, here, -1
                 if passed > best:
                     best, best_piece, best_wall = passed, here, through
                 break
-            count, wall = _pass(plane, here, corner, x, y, dx, dy, slack, tried, count)
+            count, wall = _pass(plane, here, corner, x, y, dx, dy, span, near, tried, count)
             if count < 0:
                 return 0.0, FULL, -1
             if passed > best and wall >= 0:

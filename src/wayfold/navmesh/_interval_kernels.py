@@ -506,12 +506,15 @@ def _around(plane, pool, used, goals, roots, parent, edge, root, x, y, total, co
 
 
 @helper
-def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, y, total, corner):
-    """Turn at the near end of an edge that is seen edge-on, into what lies behind it."""
+def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, y, true_x, true_y, total, corner):
+    """Turn at the near end of an edge that is seen edge-on, into what lies behind it.
+
+    The root is seen from (x, y), a hair off where it truly is when it is a point on a border; see `_into`.
+    """
     if plane.ahead[edge] < 0 or plane.turns[near] == 0 or not may_turn(plane, np.int64(plane.ahead[edge]), corner):
         return used
     nx, ny = plane.vertices[near, 0], plane.vertices[near, 1]
-    further = total + length(nx - x, ny - y)
+    further = total + length(nx - true_x, ny - true_y)
     if not _arrives(roots, clock, near, further, corner, _AROUND):
         return used
     if parent >= 0 and pool.root[parent] != root:
@@ -528,7 +531,7 @@ def _along(plane, pool, used, goals, roots, clock, parent, edge, root, near, x, 
 
 
 @helper
-def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, total):
+def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, true_x, true_y, total):
     """Search node for an edge of a piece that a root in it sees from end to end."""
     beyond = np.int64(plane.ahead[edge])
     if beyond < 0:
@@ -548,9 +551,11 @@ def _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x,
     ux, uy = bx - ax, by - ay
     if (x - ax) * ux + (y - ay) * uy < 0.0:
         corner = following(plane, beyond, twin)
-        return _along(plane, pool, used, goals, roots, clock, parent, edge, root, a, x, y, total, corner)
+        return _along(
+            plane, pool, used, goals, roots, clock, parent, edge, root, a, x, y, true_x, true_y, total, corner
+        )
     if (x - bx) * ux + (y - by) * uy > 0.0:
-        return _along(plane, pool, used, goals, roots, clock, parent, edge, root, b, x, y, total, twin)
+        return _along(plane, pool, used, goals, roots, clock, parent, edge, root, b, x, y, true_x, true_y, total, twin)
     return used
 
 
@@ -593,6 +598,7 @@ def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root
 
     A point on a border is in several pieces, `places`: they are all begun with, so none leads to another one.
     """
+    true_x, true_y = x, y
     x, y = _into(plane, polygon, x, y, near)
     if _is_goal(goals, polygon):
         if used == pool.parent.size:
@@ -602,15 +608,20 @@ def _begin(plane, pool, used, goals, roots, clock, parent, places, polygon, root
     for edge in range(plane.offsets[polygon], plane.offsets[polygon + 1]):
         if plane.ahead[edge] < 0 or _is_goal(places, plane.ahead[edge]):
             continue
-        used = _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, total)
+        used = _see(plane, pool, used, goals, roots, clock, parent, polygon, edge, root, x, y, true_x, true_y, total)
         if used < 0:
             return used
     return used
 
 
 @inline
-def _expand(plane, pool, used, goals, roots, clock, node, near):
-    """Add the successors of a search node to the pool; returns the pool's new use, -1 when it is full."""
+def _expand(plane, links, pool, used, goals, roots, clock, node, start_x, start_y, near):
+    """Add the successors of a search node to the pool; returns the pool's new use, -1 when it is full.
+
+    A start or a link's end on a border was moved into each of the pieces that it is in (`_into`). Lengths are those
+    from where it truly is: else a vertex that it sees from two pieces would be nearer from one, and not turned at from
+    the other, which may be the only one that leads on.
+    """
     where, flags = pool.where[node], np.int64(pool.flags[node])
     lx, ly, rx, ry, x, y, total = where[0], where[1], where[2], where[3], where[4], where[5], where[6]
     left_x, left_y, right_x, right_y = where[7], where[8], where[9], where[10]
@@ -622,19 +633,24 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
     edge = entry + 1 if entry + 1 < last else first
     if flags & OPEN:
         while edge != entry:
-            used = _see(plane, pool, used, goals, roots, clock, node, polygon, edge, root, x, y, total)
+            used = _see(plane, pool, used, goals, roots, clock, node, polygon, edge, root, x, y, x, y, total)
             if used < 0:
                 return used
             edge = edge + 1 if edge + 1 < last else first
         return used
+    true_x, true_y = x, y
+    if root < 0:
+        true_x, true_y = start_x, start_y
+    elif root >= len(plane.vertices):
+        true_x, true_y = links.ends[root - len(plane.vertices), 0], links.ends[root - len(plane.vertices), 1]
     left_behind, right_behind = flags & LEFT_BEHIND, flags & RIGHT_BEHIND
     turn_left, by_left = False, 0.0
     if left >= 0 and plane.turns[left] != 0 and may_turn(plane, polygon, entry):
-        by_left = total + length(lx - x, ly - y)
+        by_left = total + length(lx - true_x, ly - true_y)
         turn_left = _arrives(roots, clock, left, by_left, entry, _LEFT)
     turn_right, by_right = False, 0.0
     if right >= 0 and plane.turns[right] != 0 and may_turn(plane, polygon, edge):
-        by_right = total + length(rx - x, ry - y)
+        by_right = total + length(rx - true_x, ry - true_y)
         turn_right = _arrives(roots, clock, right, by_right, edge, _RIGHT)
     # Around the piece, from the right end of the entry to its left end.
     a = np.int64(plane.corners[edge])
@@ -661,15 +677,19 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
             # An edge along the rim of the view is seen too, edge-on: the path may turn at its near end.
             if right_a == 0 and right_b == 0:
                 corner = following(plane, beyond, np.int64(plane.twins[edge]))
-                used = _along(plane, pool, used, goals, roots, clock, node, edge, root, a, x, y, total, corner)
+                used = _along(
+                    plane, pool, used, goals, roots, clock, node, edge, root, a, x, y, true_x, true_y, total, corner
+                )
             elif left_a == 0 and left_b == 0:
                 corner = np.int64(plane.twins[edge])
-                used = _along(plane, pool, used, goals, roots, clock, node, edge, root, b, x, y, total, corner)
+                used = _along(
+                    plane, pool, used, goals, roots, clock, node, edge, root, b, x, y, true_x, true_y, total, corner
+                )
             else:
                 if turn_right and right_a <= 0:
                     if right_b <= 0:
                         used = _see(
-                            plane, pool, used, goals, roots, clock, node, polygon, edge, right, rx, ry, by_right
+                            plane, pool, used, goals, roots, clock, node, polygon, edge, right, rx, ry, rx, ry, by_right
                         )
                     elif right_a < 0:
                         sx, sy = cut(ax, ay, bx, by, x, y, rx, ry)
@@ -699,7 +719,9 @@ def _expand(plane, pool, used, goals, roots, clock, node, near):
                         return used
                 if turn_left and left_b >= 0:
                     if left_a >= 0:
-                        used = _see(plane, pool, used, goals, roots, clock, node, polygon, edge, left, lx, ly, by_left)
+                        used = _see(
+                            plane, pool, used, goals, roots, clock, node, polygon, edge, left, lx, ly, lx, ly, by_left
+                        )
                     elif left_b > 0:
                         sx, sy = cut(ax, ay, bx, by, x, y, lx, ly)
                         used = _add(
@@ -812,7 +834,7 @@ def search_intervals(plane, links, pool, heap, roots, starts, x, y, goals, goal_
                 break
             expanded += 1
             fresh = used
-            used = _expand(plane, pool, used, goals, roots, clock, node, near)
+            used = _expand(plane, links, pool, used, goals, roots, clock, node, x, y, near)
             if used >= 0 and linked:
                 polygon = np.int64(pool.polygon[node])
                 used = _take_links(links, vertices, pool, used, roots, clock, node, polygon, 0.0, 0.0, total)
