@@ -172,6 +172,68 @@ def test_many_changed_houses_stay_the_same(name, seed, known):
     check_changed(name, seed + 1000, known)
 
 
+def two_ramps(*flights):
+    """Three floors of 16 x 10 m; each flight is the x, y, width, length and rise of a solid ramp to the next floor."""
+    parts, z = [box_mesh((0, 0, -0.4), (16, 10, 0))], 0.0
+    for x, y, width, length, rise in flights:
+        parts.append(turned(wedge(x, y, x + length, y + width, rise), offset=(0, 0, z))[0])
+        z += rise
+        parts += slab(16, 10, (x, y, x + length, y + width), z - 0.2, z)
+    return Mesh.concatenate(parts), (14.5, 8.5, 0), (14.5, 8.5, z)
+
+
+def check_two_ramps(flights, degrees, offset, mirrored):
+    """Exact ways over two ramps, as the house is and moved, by both methods, have one length."""
+    mesh, start, goal = two_ramps(*flights)
+    known = None
+    for change in ((0.0, (0, 0, 0), 1.0, False), (degrees, (0, 0, 0), 1.0, mirrored), (degrees, offset, 1.0, mirrored)):
+        house, place = turned(mesh, *change)
+        building = Building.from_mesh(house, agent=Agent(0.3, 1.7, 0.4))
+        for method in ("deaccon", "hertel-mehlhorn"):
+            cut = building.decompose(method)
+            exact = cut.path(place(start), place(goal), optimal=True).length
+            known = exact if known is None else known
+            assert exact == pytest.approx(known, abs=TOLERANCE)
+            assert exact <= cut.path(place(start), place(goal)).length * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("flights", "degrees", "offset"),
+    [
+        (  # the way turns where the mouth and the next gateway end: a hair beside that corner it went round the other
+            (
+                (2.7853612198047446, 1.791052100581906, 2.1, 5.405691998898991, 3.565515811965834),
+                (2.516884176819174, 5.836139884630649, 1.2, 4.8816638821092555, 3.041292156545902),
+            ),
+            199.61308076755247,
+            (5482403.82, 9305306.84, 71.6047064),
+        ),
+        (  # on the last floor the way passes other regions than it does seen from above
+            (
+                (3.178464259706593, 1.626524618181516, 1.5, 3.313061178656036, 2.1649215527795596),
+                (2.809256703992598, 5.6684244122321665, 1.2, 4.493623357258051, 3.19855435757237),
+            ),
+            244.92130359418124,
+            (-8215052.45, -5278324.34, -29.0695313),
+        ),
+    ],
+)
+def test_over_two_ramps_the_exact_way_is_the_same_wherever_the_house_lies(flights, degrees, offset):
+    check_two_ramps(flights, degrees, offset, mirrored=True)
+
+
+@seeds(4, found=(6, 15, 71))
+def test_over_any_two_ramps_the_exact_way_is_the_same_wherever_the_house_lies(seed):
+    rng = np.random.default_rng([11, seed])
+    flights = []
+    for y in (1.5, 5.5):
+        rise = rng.uniform(2.4, 3.6)
+        width = float(rng.choice([1.2, 1.5, 2.1]))
+        flights.append((rng.uniform(2.5, 4), y + rng.uniform(0, 0.5), width, rise * rng.uniform(1.3, 1.8), rise))
+    offset = rng.uniform(-1, 1, 3) * (1e7, 1e7, 100)
+    check_two_ramps(flights, rng.uniform(0, 360), offset, bool(rng.integers(2)))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_ramp_that_is_too_high_on_all_sides_joins_nothing_at_any_angle(method):
     # The gallery's ramp begins half a metre and a bit above the floor: a step that nobody takes.

@@ -30,7 +30,7 @@ from wayfold.errors import GeometryError, ParameterError
 from wayfold.floorplan import decomposition
 from wayfold.floorplan.decomposition import Decomposition
 from wayfold.floorplan.plan import METHODS, FloorPlan
-from wayfold.floorplan.polygons import moved
+from wayfold.floorplan.polygons import areas, moved
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame, same_points
 from wayfold.geometry.polygon import overlaying
@@ -100,12 +100,6 @@ def united(shapes: Sequence[Any], grid: float) -> Any:
     except shapely.errors.GEOSException:
         # Rounding while uniting fails on some thousands of nearly equal edges; one after the other goes well.
         return areas(shapely.set_precision(shapely.union_all(shapely.set_precision(shapes, fine)), fine))
-
-
-def areas(shape: Any) -> Any:
-    """The polygons of a geometry."""
-    parts = shapely.get_parts(shapely.get_parts(shape))
-    return shapely.MultiPolygon([part for part in parts if part.geom_type == "Polygon" and part.area > 0.0])
 
 
 def without(shape: Any, other: Any, grid: float) -> Any:
@@ -430,8 +424,8 @@ def heights_at(triangles: Floats, points: Floats, near: Floats | float, rise: fl
     first, normal = first[level], normal[level]
     flat = triangles[level][:, :, :2]
     shapes = shapely.polygons(flat)
-    near = 2.0**-24 * float(np.ptp(flat.reshape(-1, 2), axis=0).max(initial=0.0)) if len(flat) else 0.0
-    point, face = shapely.STRtree(shapes).query(shapely.points(points), predicate="dwithin", distance=near)
+    reach = 2.0**-24 * float(np.ptp(flat.reshape(-1, 2), axis=0).max(initial=0.0)) if len(flat) else 0.0
+    point, face = shapely.STRtree(shapes).query(shapely.points(points), predicate="dwithin", distance=reach)
     away = points[point] - first[face, :2]
     z = first[face, 2] - (normal[face, :2] * away).sum(axis=1) / normal[face, 2]
     # The last to be written stays: the nearest, then the highest above it.
@@ -600,7 +594,7 @@ class Building:
                 local = None if mouth is None else frame.local(mouth.reshape(-1, 2)).reshape(-1, 4)
                 passages.append(decomposition.Passage(floor, here, local))
             levels.append(level)
-        return Decomposition(levels, frame, method, options, passages=passages, slack=self.slack)
+        return Decomposition.of_cut(levels, frame, method, options, passages=passages, slack=self.slack)
 
     def __repr__(self) -> str:
         return f"<Building: {len(self.floors)} floors, {len(self.transitions)} transitions>"

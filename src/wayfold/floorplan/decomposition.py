@@ -6,7 +6,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -163,6 +163,29 @@ def width(ring: Floats) -> float:
     along /= np.hypot(*along.T)[:, None]
     away = ring[None] - ring[:, None]
     return float((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0]).max(axis=1).min())
+
+
+def without_slivers(level: Level, least: float) -> Level:
+    """A level without the regions no wider than `least`, the same one if it has none.
+
+    Three corners of obstacles in a line make such a region. Its two sides are one border, so its neighbours touch.
+    """
+    if not level.rings:
+        return level
+    shapes = shapely.polygons([shapely.linearrings(ring) for ring in level.rings])
+    # The width of a convex shape is at least twice its area by its girth.
+    narrow = 2.0 * shapely.area(shapes) <= least * shapely.length(shapes)
+    for number in np.flatnonzero(narrow).tolist():
+        narrow[number] = width(level.rings[number]) <= least
+    if not narrow.any():
+        return level
+    rings = [level.rings[k] for k in np.flatnonzero(~narrow).tolist()]
+    return replace(level, rings=rings, heights=level.heights[~narrow])
+
+
+def border_rounding(levels: Sequence[Level], updated: bool) -> float:
+    """See `Decomposition.border_rounding`."""
+    return max(level.plan.resolution for level in levels) * (2.0 if updated else 0.25)
 
 
 def region_cells(
@@ -402,7 +425,23 @@ class Decomposition(Savable):
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         checks.choice(method, "method", METHODS)
-        return cls([level(plan, plan.frame, method, options)], plan.frame, method, options)
+        return cls.of_cut([level(plan, plan.frame, method, options)], plan.frame, method, options)
+
+    @classmethod
+    def of_cut(
+        cls,
+        levels: list[Level],
+        frame: Frame,
+        method: str,
+        options: dict[str, Any],
+        *,
+        updated: bool = False,
+        **more: Any,
+    ) -> Self:
+        """A decomposition of levels as a method cut them; see `without_slivers`."""
+        least = gateways.NEAR * border_rounding(levels, updated)
+        levels = [without_slivers(level, least) for level in levels]
+        return cls(levels, frame, method, options, updated=updated, **more)
 
     # --- what there is ---------------------------------------------------------------------------------------------
 
@@ -438,7 +477,7 @@ class Decomposition(Savable):
         Updates round the touched regions: the ends of a border and a corner on it may each be off by 0.71 of the
         resolution of the plan, which is a quarter of `rounding`.
         """
-        return self.rounding / (2.0 if self.updated else 16.0)
+        return border_rounding(self.levels, self.updated)
 
     @derived
     def topology(self) -> gateways.Topology:
@@ -499,6 +538,11 @@ class Decomposition(Savable):
     def vertex_heights(self) -> NDArray[np.float64]:
         """Height of the ground at each vertex of `topology`, (n,)."""
         return gateways.heights(self)
+
+    @derived
+    def apart(self) -> NDArray[np.bool_]:
+        """Whether each region is no wider than rounding, so that it has no place among the others in a mesh, (r,)."""
+        return gateways.apart(self)
 
     @derived
     def graph(self) -> Graph:
@@ -782,8 +826,7 @@ class Decomposition(Savable):
         return [row[row >= 0] for row in found]
 
 
-if TYPE_CHECKING:
-    pass
+_REACH = 5.0  # times the width of slits: regions farther from a change than this stay as they are
 
 
 @overlaying()
@@ -794,9 +837,12 @@ def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     plan = old.plan.with_obstacle(shape)
     shape = polygons.moved(shape, _away(cut))
     regions = _regions(old)
-    near = shapely.STRtree(regions).query(shape, predicate="intersects") if len(regions) else np.empty(0, np.int64)
-    touched = near[shapely.area(shapely.intersection(regions[near], shape)) > 0.0]
-    rest = shapely.difference(shapely.union_all(regions[touched]), shape, grid_size=plan.resolution)
+    around = _within(regions, shape, _REACH * plan.slit)
+    rest = shapely.difference(_united(cut, old, around), shape, grid_size=plan.resolution)
+    # Where it nearly touches a wall it closes what is left between the two: that is part of it from here on.
+    solid = shapely.union_all([shape, *_slits(rest, plan, shape)])
+    touched = around[shapely.area(shapely.intersection(regions[around], solid)) > 0.0]
+    rest = shapely.difference(_united(cut, old, touched), solid, grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, rest)
 
 
@@ -805,18 +851,47 @@ def remove(cut: Decomposition, number: int, level: int) -> list[int]:
     """See `Decomposition.remove_obstacle`."""
     old = _level(cut, level)
     plan = old.plan.without_obstacle(number)
-    shapes = [polygons.moved(shape, _away(cut)) for shape in (plan.boundary, old.plan.obstacles[number])]
-    freed = shapely.intersection(*shapes)
-    others = [polygons.moved(shape, _away(cut)) for shape in plan.obstacles]
-    others = [shape for shape in others if shape.intersects(freed)]
-    freed = shapely.difference(freed, shapely.union_all(others), grid_size=plan.resolution)
-    regions = _regions(old)
-    reach = 4.0 * plan.resolution
-    touched = np.empty(0, np.int64)
-    if len(regions) and not freed.is_empty:
-        touched = shapely.STRtree(regions).query(freed, predicate="dwithin", distance=reach)
-    whole = shapely.union_all([freed, *regions[touched]], grid_size=plan.resolution)
+    boundary, shape = (polygons.moved(shape, _away(cut)) for shape in (plan.boundary, old.plan.obstacles[number]))
+    others = np.array([polygons.moved(shape, _away(cut)) for shape in plan.obstacles], dtype=object)
+    others = shapely.union_all(others[_within(others, shape, _REACH * plan.slit)])
+
+    def free_of(area: Any) -> Any:
+        inside = polygons.areas(shapely.intersection(boundary, area))
+        return polygons.areas(shapely.difference(inside, others, grid_size=plan.resolution))
+
+    freed = free_of(shape)
+    touched, whole = np.empty(0, np.int64), freed
+    if not freed.is_empty:
+        # With it go the slits that it closed; those between others are closed again.
+        around = free_of(shapely.buffer(freed, 2.0 * plan.slit, join_style="mitre"))
+        touched = _within(_regions(old), freed, _REACH * plan.slit)
+        whole = shapely.union_all([around, _united(cut, old, touched)], grid_size=plan.resolution)
+        plugs = shapely.union_all(_slits(whole, plan, freed))
+        whole = shapely.difference(whole, plugs, grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, whole)
+
+
+def _within(shapes: NDArray[Any], shape: Any, distance: float) -> NDArray[np.int64]:
+    """The numbers of shapes within a distance of another, lowest first."""
+    if not len(shapes):
+        return np.empty(0, np.int64)
+    return np.sort(shapely.STRtree(shapes).query(shape, predicate="dwithin", distance=distance))
+
+
+def _united(cut: Decomposition, level: Level, numbers: NDArray[np.int64]) -> Any:
+    """The union of regions of a level, with what rounding left between them."""
+    rings = [level.rings[k] for k in numbers.tolist()]
+    shapes = [*(Polygon(ring) for ring in rings), *gateways.gaps(rings, cut.border_rounding)]
+    return shapely.union_all(shapes, grid_size=level.plan.resolution)
+
+
+def _slits(space: Any, plan: FloorPlan, shape: Any) -> list[Any]:
+    """What is too narrow to pass in a local space beside a shape, so that the plan with the shape has it closed."""
+    local = polygons.clean(polygons.areas(space), plan.resolution)
+    if local.is_empty:
+        return []
+    where = shapely.buffer(shape, (_REACH - 2.0) * plan.slit, join_style="mitre")
+    return polygons.slits(local, plan.slit, plan.resolution, where)
 
 
 def _away(cut: Decomposition) -> tuple[float, float]:
@@ -838,23 +913,33 @@ def _regions(level: Level) -> NDArray[Any]:
     return regions
 
 
+def _without_specks(space: Any, length: float) -> Any:
+    """A space without holes whose border is no longer than `length`: where three regions meet, rounding leaves them."""
+    parts = shapely.get_parts(space)
+    return shapely.MultiPolygon(
+        [Polygon(part.exterior, [hole for hole in part.interiors if hole.length > length]) for part in parts]
+    )
+
+
 def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[Any], space: Any) -> list[int]:
     """Put a plan in the place of a level's, with `space` cut anew in the place of the touched regions."""
     old = cut.levels[number]
     kept = np.setdiff1d(np.arange(len(old.rings)), touched)
-    areas = [part for part in shapely.get_parts(space) if part.geom_type == "Polygon" and part.area > 0.0]
+    local = polygons.clean(_without_specks(polygons.areas(space), 16.0 * plan.resolution), plan.resolution)
     rings: list[Any] = []
-    if areas:
-        local = polygons.clean(shapely.MultiPolygon(areas), plan.resolution)
+    if not local.is_empty:
         rings = list(cut_free_space(polygons.FreeSpace(local, plan.resolution), cut.method, cut.options).rings())
     heights = np.concatenate([old.heights[kept], ground_heights(old, rings)])
     level = Level(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
-    fresh = type(cut)(levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True)
+    fresh = type(cut).of_cut(
+        levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True
+    )
     known = cut.__dict__.get("information")
     if known is not None:
         fresh.information.attach(known.points, known.names)
     fresh._edit = cut._edit
     cut.__dict__ = fresh.__dict__  # all at once: queries that run see the old one
-    first = sum(len(level.rings) for level in levels[:number]) + len(kept)
-    return list(range(first, first + len(rings)))
+    first = sum(len(level.rings) for level in fresh.levels[:number])
+    new = {id(ring) for ring in rings}
+    return [first + k for k, ring in enumerate(fresh.levels[number].rings) if id(ring) in new]

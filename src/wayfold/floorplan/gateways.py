@@ -8,7 +8,7 @@ mesh then see the same corners, to the last digit.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import shapely
@@ -207,7 +207,23 @@ def _find(
     return Contacts(pairs[order], segments[order], edges[order], np.full(len(pairs), near))
 
 
-_NEAR = 0.75  # of the rounding of borders: corners closer than this are one vertex; given ones never are
+def gaps(rings: list[Floats], near: float) -> list[Any]:
+    """What lies between edges of regions that run along each other at most `near` metres apart, as polygons."""
+    corners = np.concatenate([np.empty((0, 2)), *rings])
+    offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
+    found = _find(corners, offsets, np.zeros(len(rings), np.int32), None, near, near)
+    following = np.arange(1, len(corners) + 1)
+    following[offsets[1:] - 1] = offsets[:-1]
+    other = found.edges[:, 1]
+    begin, along = corners[other], corners[following[other]] - corners[other]
+    here = found.segments.reshape(-1, 2, 2)
+    part = ((here - begin[:, None]) * along[:, None]).sum(axis=2) / (along * along).sum(axis=1)[:, None]
+    there = begin[:, None] + part.clip(0.0, 1.0)[:, :, None] * along[:, None]
+    between = shapely.convex_hull(shapely.multipoints(np.concatenate([here, there], axis=1)))
+    return list(between[shapely.area(between) > 0.0])
+
+
+NEAR = 0.75  # of the rounding of borders: corners closer than this are one vertex; given ones never are
 
 
 class Topology(NamedTuple):
@@ -257,7 +273,7 @@ def topology(cut: Decomposition) -> Topology:
         away, nearest = cKDTree(corners[own]).query(where[ends])
         reached = away <= cut.slack
         links.append(np.column_stack([ends[reached], own[nearest[reached]]]))
-    same = _same(where, levels, np.concatenate(links), _NEAR * cut.border_rounding)
+    same = _same(where, levels, np.concatenate(links), NEAR * cut.border_rounding)
     used, numbers = np.unique(same, return_inverse=True)
     vertices = where[used]
     order = np.lexsort((part.clip(0.0, 1.0), edge))
@@ -316,7 +332,7 @@ def shared_corners(cut: Decomposition, *, local: bool = False) -> tuple[Floats, 
     shared = cut.topology
     vertices = np.column_stack([shared.vertices, cut.vertex_heights])
     polygons = list(shared.rings)
-    for region in _apart(cut, shared.rings):  # it keeps its own corners, and nobody else has them
+    for region in np.flatnonzero(cut.apart).tolist():  # it keeps its own corners, and nobody else has them
         own = np.arange(cut.offsets[region], cut.offsets[region + 1])
         polygons[region] = len(vertices) + np.arange(len(own))
         level = np.full(len(own), cut.heights[region])
@@ -324,16 +340,16 @@ def shared_corners(cut: Decomposition, *, local: bool = False) -> tuple[Floats, 
     return vertices if local else cut.frame.world(vertices), [ring.astype(np.int32) for ring in polygons]
 
 
-def _apart(cut: Decomposition, rings: list[NDArray[np.int64]]) -> list[int]:
+def apart(cut: Decomposition) -> NDArray[np.bool_]:
     """Regions no wider than rounding: without an area over the common vertices, or on the same side of a larger one."""
-    found = [region for region, ring in enumerate(rings) if len(ring) < 3]
+    rings = cut.topology.rings
+    found = np.array([len(ring) < 3 for ring in rings], np.bool_)
     owner: dict[tuple[int, int], int] = {}
-    areas = cut.areas
-    for region in np.argsort(-areas, kind="stable").tolist():
+    for region in np.argsort(-cut.areas, kind="stable").tolist():
         ring = rings[region].tolist()
         edges = list(zip(ring, ring[1:] + ring[:1], strict=True))
         if len(ring) >= 3 and any(edge in owner for edge in edges):
-            found.append(region)
+            found[region] = True
         elif len(ring) >= 3:
             owner.update(dict.fromkeys(edges, region))
     return found

@@ -75,6 +75,11 @@ class FloorPlan(Portable):
         """The grid that coordinates of the free space lie on, metres."""
         return float(2.0 ** (math.frexp(self.frame.extent)[1] - _PRECISION))
 
+    @property
+    def slit(self) -> float:
+        """Passages narrower than this are closed, metres: obstacles that touch may come apart by rounding."""
+        return _SLIT * self.resolution
+
     @cached_property
     def space(self) -> polygons.FreeSpace:
         """The free space relative to the origin of `frame`."""
@@ -88,9 +93,7 @@ class FloorPlan(Portable):
         solid = shapely.union_all(obstacles, grid_size=self.resolution)
         free = shapely.difference(boundary, solid, grid_size=self.resolution)
         clean = polygons.clean(free, self.resolution)
-        return polygons.FreeSpace(
-            polygons.without_slits(clean, _SLIT * self.resolution, self.resolution), self.resolution
-        )
+        return polygons.FreeSpace(polygons.without_slits(clean, self.slit, self.resolution), self.resolution)
 
     @cached_property
     def free(self) -> MultiPolygon:

@@ -77,6 +77,12 @@ def clean(shape: Any, resolution: float) -> MultiPolygon:
     return shapely.orient_polygons(whole if whole.is_valid else MultiPolygon(parts))
 
 
+def areas(shape: Any) -> MultiPolygon:
+    """The polygons of a geometry; laid over each other, shapes that touch have lines and points in common too."""
+    parts = shapely.get_parts(shapely.get_parts(shape))
+    return MultiPolygon([part for part in parts if part.geom_type == "Polygon" and part.area > 0.0])
+
+
 def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiPolygon:
     """A free space whose passages narrower than `width` are closed: those that rounding opens where obstacles touch.
 
@@ -86,18 +92,35 @@ def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiP
 
     Closing one rounds and straightens walls, which may take another one from what it touches: they are looked at again.
     """
+    return _closing(free, width, resolution, None)[0]
+
+
+def slits(free: MultiPolygon, width: float, resolution: float, where: Any) -> list[Any]:
+    """What `without_slits` closes of a free space in the area `where`, as polygons."""
+    return _closing(free, width, resolution, where)[1]
+
+
+def _closing(free: MultiPolygon, width: float, resolution: float, where: Any) -> tuple[MultiPolygon, list[Any]]:
+    """A free space without its slits, and what closed them; only those in the area `where` if it is given."""
+    closed = []
     for _ in range(_ROUNDS):
-        plugs = _plugs(free, width, resolution)
+        plugs = _plugs(free, width, resolution, where)
         if plugs is None:
             break
+        closed.append(plugs)
         free = clean(shapely.difference(free, plugs, grid_size=resolution), resolution)
     # Parts that are slits as a whole: what is left between two places where one was closed, or was never more.
     parts = shapely.get_parts(free)
-    wide = shapely.area(parts) > 0.5 * width * shapely.length(parts)
-    return free if wide.all() else MultiPolygon(parts[wide].tolist())
+    narrow = shapely.area(parts) <= 0.5 * width * shapely.length(parts)
+    if where is not None:
+        narrow &= shapely.covered_by(parts, where)
+    if narrow.any():
+        closed += parts[narrow].tolist()
+        free = MultiPolygon(parts[~narrow].tolist())
+    return free, closed
 
 
-def _plugs(free: MultiPolygon, width: float, resolution: float) -> Any:
+def _plugs(free: MultiPolygon, width: float, resolution: float, where: Any) -> Any:
     """What closes a free space where it is narrower than `width`; None where it is not."""
     ends, following, _ = walls(free)
     corners, edges = shapely.points(ends[:, :2]), shapely.linestrings(ends.reshape(-1, 2, 2))
@@ -109,6 +132,8 @@ def _plugs(free: MultiPolygon, width: float, resolution: float) -> Any:
     middle = 0.5 * (across[:, :2] + across[:, 2:])
     shapely.prepare(free)
     open_ = (across[:, :2] != across[:, 2:]).any(axis=1) & shapely.contains_xy(free, middle)
+    if where is not None:
+        open_ &= shapely.intersects(where, bridges)
     open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
     if not open_.any():
         return None

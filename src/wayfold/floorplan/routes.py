@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
 
 Point = NDArray[np.float64]
+_SEARCHES = 8  # between mouths, each from where the way passes them after the last; most take one
 _ROUNDS = 100  # in which ways over mouths are straightened; most take a few
 
 
@@ -108,13 +109,13 @@ def _pulled(cut: Decomposition, start: Place, goal: Place, nodes: NDArray[np.int
 def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
     """The shortest way through the gateways among nodes of the graph, (k, 3), all of it local."""
     regions = nodes[nodes < cut.num_regions]
-    return _taut(cut, start, goal, regions, nodes[nodes >= cut.num_regions] - cut.num_regions)
+    return _taut(cut, start, goal, regions, nodes[nodes >= cut.num_regions] - cut.num_regions)[0]
 
 
 def _taut(
     cut: Decomposition, start: Point, goal: Point, regions: NDArray[Any], doors: NDArray[Any]
-) -> NDArray[np.float64]:
-    """The shortest way through regions and the gateways between them, (k, 3), all of it local.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The shortest way through regions and the gateways between them, (k, 3), and where it passes mouths, (m, 3).
 
     The ground bends at mouths, where floors and stairs meet, and is even between them: there the way is straight or
     bends around corners as it does seen from above. Where it passes a mouth is moved until nothing gets shorter.
@@ -126,7 +127,7 @@ def _taut(
     mouths = np.flatnonzero(cut.is_mouth[doors])
     whole = _funnel(cut, start, goal, doors, portals)
     if not len(mouths):
-        return whole
+        return whole, np.empty((0, 3))
     places = _crossings(cut, whole, doors[mouths])
     first, last = np.append(0, mouths + 1), np.append(mouths, len(doors))
     for _ in range(_ROUNDS):
@@ -150,13 +151,66 @@ def _taut(
     whole = np.concatenate(parts)
     # A corner of the way may lie on a mouth: it is there once.
     new = np.hypot(*np.diff(whole[:, :2], axis=0).T) > cut.rounding
-    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])])
+    return np.asarray(whole[np.concatenate([[True], new[:-1], [True]])]), places
+
+
+def _over_mouths(
+    cut: Decomposition, mesh: Any, points: NDArray[np.float64], regions: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The shortest way over the mouths that a way through regions passes, and its regions, all of it local.
+
+    On stairs a way bends at mouths, so between them it may pass other regions than it does seen from above.
+    """
+    start, goal = points[0], points[-1]
+    doors = _doors(cut, regions, points)
+    if not cut.is_mouth[doors].any():
+        return points, regions
+    points, places = _taut(cut, start, goal, regions, doors)
+    for _ in range(_SEARCHES):
+        other = _searched(cut, mesh, [start, *places, goal], regions, np.flatnonzero(cut.is_mouth[doors]))
+        if np.array_equal(other, regions):
+            break
+        doors = _doors(cut, other, points)
+        way, places = _taut(cut, start, goal, other, doors)
+        if not _length(way) < _length(points) - cut.rounding:
+            break
+        points, regions = way, other
+    return points, regions
+
+
+def _searched(
+    cut: Decomposition, mesh: Any, stops: list[Point], regions: NDArray[Any], mouths: NDArray[np.int64]
+) -> NDArray[Any]:
+    """The regions of the shortest way over stops on mouths, each left into and reached from the region it was."""
+    parts = []
+    for (a, b), part in zip(pairwise(stops), np.split(regions, mouths + 1), strict=True):
+        parts.append(part)
+        if len(part) > 1:
+            ends = []
+            for stop, region in ((a, int(part[0])), (b, int(part[-1]))):
+                there = np.arange(cut.num_regions) == region
+                ends.append(_inside(cut, mesh, Place(stop, stop, np.array([region], np.int32)), there))
+            found = mesh.path(*ends)
+            levels = cut.region_levels[found.nodes] if found else np.empty(0)
+            if len(levels) and (levels == cut.region_levels[part[0]]).all():
+                ends_kept = found.nodes[0] == part[0] and found.nodes[-1] == part[-1]
+                parts[-1] = found.nodes if ends_kept else part
+    return np.concatenate(parts)
+
+
+def _length(points: NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
 def _funnel(
     cut: Decomposition, start: Point, goal: Point, doors: NDArray[Any], portals: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The shortest way through gateways seen from above, with the heights of its corners."""
+    first, last = _ahead(portals, start, goal, cut.rounding)
+    doors, portals = doors[first:last], portals[first:last].copy()
+    if len(doors):
+        _edge_on(portals[0], start, cut.rounding)
+        _edge_on(portals[-1], goal, cut.rounding)
     points, portal = np.empty((len(doors) + 2, 2)), np.empty(len(doors) + 2, np.int64)
     used = pull_string(portals, start[:2].copy(), goal[:2].copy(), cut.rounding, points, portal)
     result = np.empty((used, 3))
@@ -166,6 +220,28 @@ def _funnel(
     result[1:-1, 2] = cut.vertex_heights[cut.topology.ends[inner, second.astype(np.int64)]]
     result[0, 2], result[-1, 2] = start[2], goal[2]
     return result
+
+
+def _ahead(portals: NDArray[np.float64], start: Point, goal: Point, near: float) -> tuple[int, int]:
+    """The first portal that a way still has to pass, and the one after the last: start and goal may lie on some."""
+    begin, along = portals[:, :2], portals[:, 2:] - portals[:, :2]
+    size = np.maximum((along * along).sum(axis=1), 1e-300)
+    on = []
+    for point in (start[:2], goal[:2]):
+        part = (((point - begin) * along).sum(axis=1) / size).clip(0.0, 1.0)
+        on.append(np.hypot(*(begin + part[:, None] * along - point).T) <= near)
+    first = int(np.argmin(on[0])) if not on[0].all() else len(portals)
+    last = len(portals) - (int(np.argmin(on[1][::-1])) if not on[1].all() else len(portals))
+    return first, max(first, last)
+
+
+def _edge_on(portal: NDArray[np.float64], point: Point, near: float) -> None:
+    """Make a portal whose line a point lies on, but for rounding, its nearer end: that is where it is passed."""
+    left, right = portal[:2].copy(), portal[2:].copy()
+    along, away = right - left, point[:2] - left
+    if abs(along[0] * away[1] - along[1] * away[0]) <= near * float(np.hypot(*along)):
+        nearer = left if np.hypot(*away) <= np.hypot(*(point[:2] - right)) else right
+        portal[:2], portal[2:] = nearer, nearer
 
 
 def _between(cut: Decomposition, mouth: int, behind: Point, ahead: Point, place: Point) -> Point:
@@ -180,7 +256,20 @@ def _between(cut: Decomposition, mouth: int, behind: Point, ahead: Point, place:
     )
     if off + beyond <= cut.rounding:  # along the mouth
         return place
-    return np.asarray(begin + min(max((near * beyond + far * off) / (off + beyond), 0.0), width) * along)
+    return _on(cut, mouth, (near * beyond + far * off) / (off + beyond))
+
+
+def _on(cut: Decomposition, mouth: int, reach: float) -> Point:
+    """The point of a mouth that is `reach` metres from its begin, or its nearer end: that one to the last digit."""
+    ends, height = cut.gateways.local[mouth].reshape(2, 2), cut.gateway_heights[mouth]
+    along = ends[1] - ends[0]
+    width = float(np.hypot(*along))
+    # The next gateway often begins where a mouth ends: a hair beside that corner one would stand beyond it.
+    if reach <= cut.rounding:
+        return np.append(ends[0], height)
+    if reach >= width - cut.rounding:
+        return np.append(ends[1], height)
+    return np.append(ends[0] + reach / width * along, height)
 
 
 def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
@@ -188,7 +277,7 @@ def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[
     result = []
     rest = points  # what comes after the last mouth: stairs may lead back over the floor that the way came from
     for mouth in mouths.tolist():
-        (ax, ay, bx, by), height = cut.gateways.local[mouth].tolist(), cut.gateway_heights[mouth]
+        ax, ay, bx, by = cut.gateways.local[mouth].tolist()
         along = np.array([bx - ax, by - ay])
         width = float(np.hypot(*along))
         along /= width
@@ -201,8 +290,7 @@ def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[
         there = reach[:-1] + part * np.diff(reach)
         beside = np.maximum(np.maximum(-there, there - width), 0.0) + np.abs(side[:-1] - part * span)
         leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
-        place = rest[leg] + part[leg] * (rest[leg + 1] - rest[leg])
-        place[2] = height
+        place = _on(cut, mouth, float(there[leg]))
         result.append(place)
         rest = np.concatenate([place[None], rest[leg + 1 :]])
     return np.array(result)
@@ -212,24 +300,27 @@ def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
     """The shortest path of all through the regions, by the exact search of the navmesh package."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
-    component = cut.graph.components()
+    component = cut.graph.components()[: cut.num_regions]
     common = np.intersect1d(component[start.regions], component[goal.regions])
     if not len(common):
         return Path(Status.UNREACHABLE)
     mesh = cut.exact_mesh
-    # Who stands on a pinch point is in several parts of the free space at once.
-    ends = [[_inside(cut, mesh, place, component == part) for place in (start, goal)] for part in common.tolist()]
+    # Who stands on a pinch point is in several parts of the free space at once, or on several sides of one.
+    ends = [
+        (_inside(cut, mesh, start, here), _inside(cut, mesh, goal, there))
+        for part in common.tolist()
+        for here in _sides(cut, start, component == part)
+        for there in _sides(cut, goal, component == part)
+    ]
     found: Path = min((mesh.path(*points) for points in ends), key=lambda path: path.length)
     if not found:
         return found
-    points = found.points
-    if len(cut.levels) > 1 and len(found.nodes) > 1:
-        doors = _doors(cut, found.nodes, points)
-        if cut.is_mouth[doors].any():
-            points = _taut(cut, points[0], points[-1], found.nodes, doors)
+    points, regions = found.points, found.nodes
+    if len(cut.levels) > 1 and len(regions) > 1:
+        points, regions = _over_mouths(cut, mesh, points, regions)
     points = cut.frame.world(points)
     points[0], points[-1] = start.point, goal.point
-    path = Path(Status.FOUND, points, nodes=found.nodes, expanded=found.expanded)
+    path = Path(Status.FOUND, points, nodes=regions, expanded=found.expanded)
     path.cost = path.length
     if len(cut.levels) > 1:
         # The search sees lengths from above; a way that is longer there can be shorter on stairs.
@@ -256,10 +347,34 @@ def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64
     return doors
 
 
+def _sides(cut: Decomposition, place: Place, there: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+    """The regions `there` that a place can be left into, those together that are joined by gateways at the place."""
+    rest = set(place.regions[there[place.regions]].tolist())
+    sides = []
+    while rest:
+        side, waiting = set(), [rest.pop()]
+        while waiting:
+            region = waiting.pop()
+            side.add(region)
+            beside = rest.intersection(cut.neighbours(region).tolist())
+            rest -= beside
+            waiting += beside
+        sides.append(side)
+    if len(sides) == 1:
+        return [there]
+    return [there & np.isin(np.arange(cut.num_regions), list(side)) for side in sides]
+
+
 def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_]) -> Point:
     """A local point as the mesh takes it: one that it finds in none of the regions `there` moves a hair into one."""
     point = place.local
     region = place.regions[there[place.regions]][0]
+    # A region no wider than rounding is an island of the mesh: who stands in it stands in one beside it too.
+    open_ = there & ~cut.apart
+    near = np.concatenate([place.regions, *(cut.neighbours(one) for one in place.regions.tolist())])
+    near = near[open_[near]]
+    if len(near):
+        region, there = near[0], open_
     away = cut.frame.local(cut.centres[region]) - point
     part = cut.rounding / max(float(np.hypot(away[0], away[1])), cut.rounding)
     while part < 1.0:
