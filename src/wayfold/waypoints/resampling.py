@@ -44,6 +44,7 @@ _GAP = 2.5  # radii between waypoints beside a block
 _CLOSE = 1.2  # radii between places beside a block that are tried
 _CORNER = 1.5  # radii from an edge of a block at which a flyer turns: clear of both faces
 _MOST_TRIED = 4000  # places beside one block that are tried
+_UNKNOWN = 255  # for a waypoint whose motions have not been looked at yet
 
 
 class Splice(NamedTuple):
@@ -149,6 +150,7 @@ class _Resampling:
         gone_nodes = np.unique(np.concatenate([np.empty(0, np.int32), *dead]))
         self.dead = np.zeros(self.waypoints.num_waypoints, np.bool_)
         self.dead[gone_nodes] = True
+        self.kinds = np.full(self.waypoints.num_waypoints, _UNKNOWN, np.uint8)
         self.fresh: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
         self.count = 0
         for key in faces:
@@ -257,11 +259,11 @@ class _Resampling:
         if self.motions & (Motion.SURFACE | Motion.ADHESIVE) and near is not None:
             beside = self._beside(own, near)
         if self.motions & Motion.VOLUMETRIC:
-            # From one surface after the other: what is found does not depend on which others there are.
-            meeting = [other for other in others if _overlap(other.bounds, np.array(box))]
+            # From one surface after the other: what is found does not depend on which others there are. What starts
+            # from other blocks is found around those: their surroundings reach further than a ball and its faces.
             parts = [
                 narrow_places(around, part, _WIDEST * body.radius, box=box, workers=1)
-                for part in (own, near, *meeting)
+                for part in (own, near)
                 if part is not None
             ]
             centres, radii = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -330,16 +332,26 @@ class _Resampling:
         return np.column_stack([places, np.full(len(places), 0.5 * spacing)])
 
     def _kept(self, region: int) -> NDArray[np.int32]:
-        """Waypoints of a region that stay."""
+        """Waypoints of a region that stay and that are of use.
+
+        In a block, or too close to it, is nobody: a waypoint there would keep new ones away from where there is room.
+        """
         layout = self.waypoints.layout
         members = layout.members[layout.offsets[region] : layout.offsets[region + 1]]
-        return members[~self.dead[members] & ~self.waypoints.removed[members]]
+        members = members[~self.dead[members] & ~self.waypoints.removed[members]]
+        new = members[self.kinds[members] == _UNKNOWN]
+        if len(new):
+            kinds = np.empty(len(new), np.uint8)
+            points = self.waypoints._positions()[new].astype(np.float32)
+            _place_kernels.kinds_of(self.world, self.around.body, points, kinds)
+            self.kinds[new] = kinds
+        return members[self.kinds[members] > 0]
 
     def _given(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         points, kinds = build.new_room()
         count = min(len(nodes), len(kinds))
         points[:count] = self.waypoints._positions()[nodes[:count]]
-        _place_kernels.kinds_of(self.world, self.around.body, points[:count], kinds[:count])
+        kinds[:count] = self.kinds[nodes[:count]]
         return points, kinds
 
     def _note(self, key: tuple[int, int], points: NDArray[np.float32]) -> None:
@@ -476,8 +488,3 @@ class _Resampling:
             ends = ends[~((of[ends] == own).all(axis=1) & (own[1] == region))]
             found.append(np.sort(np.column_stack([np.full(len(ends), node), ends]), axis=1).astype(np.int32))
         return np.concatenate(found)
-
-
-def _overlap(a: Points, b: Points) -> bool:
-    """Whether two boxes (2, 3) have a point in common."""
-    return bool((a[0] <= b[1]).all() and (b[0] <= a[1]).all())

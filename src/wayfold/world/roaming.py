@@ -294,7 +294,6 @@ class RoamingPlanner(Planner):
     def _commit(self, prepared: Change) -> None:
         before = self._zones
         self._zones = prepared.zones
-        self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in prepared.zones.blocks}
         self._lost = prepared.lost
         self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])
@@ -314,7 +313,9 @@ class RoamingPlanner(Planner):
         self._spliced += bool(len(added.dead) or len(added.gone) or len(added.points) or len(added.edges))
         if len(added.dead) or len(added.gone):
             self._repair(self._waypoints.update(remove=added.gone, remove_waypoints=added.dead))
-            self._added = {key: nodes for key, nodes in self._added.items() if not np.isin(nodes, added.dead).any()}
+            # Those of a face or region go all at once.
+            dead = set(added.dead.tolist())
+            self._added = {key: nodes for key, nodes in self._added.items() if int(nodes[0]) not in dead}
         if len(added.points) or len(added.edges):
             edit, numbers = self._waypoints.splice(added.points, added.home, added.edges, added.motions)
             self._repair(edit)
