@@ -193,6 +193,29 @@ def test_a_draped_path_follows_the_ground_between_its_corners():
     assert np.hypot(*np.diff(draped[:, :2], axis=0).T).max() <= 0.5 + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("scale", "move"), [(1.0, (0, 0, 0)), (1e-3, (9.2e6, -2e6, -999.0)), (30.0, (-4e5, 1e6, 50.0))]
+)
+def test_a_draped_path_over_a_bridge_stays_up_on_it(scale, move):
+    def deck(low, high, bottom, top):
+        corners = [(low, 5, bottom), (high, 5, top), (high, 7.2, top), (low, 7.2, bottom)]
+        corners += [(x, y, z - 0.3) for x, y, z in corners]
+        sides = [(0, 1, 2), (0, 2, 3), (4, 6, 5), (4, 7, 6), (0, 4, 5), (0, 5, 1), (1, 5, 6), (1, 6, 2), (2, 6, 7),
+                 (2, 7, 3), (3, 7, 4), (3, 4, 0)]  # fmt: skip
+        return Mesh(corners, sides)
+
+    parts = [Box((0, 0, -1), (16, 12, 0)).mesh(), deck(1, 5, 0, 3), deck(5, 11, 3, 3), deck(11, 15, 3, 0)]
+    whole = Mesh.concatenate(parts)
+    world = World.from_mesh(Mesh(whole.vertices * scale + move, whole.triangles), cache=False)
+    planner = world.planner(Agent(radius=0.4 * scale, height=1.8 * scale, climb=0.5 * scale))
+    a, b = (np.array(point) * scale + move for point in ((4.0, 6.1, 2.25), (14.0, 6.1, 0.75)))
+    path = planner.path(a, b, exact=True)
+    for way in (path, planner.path(b, a, exact=True)):
+        for spacing in (0.05, 0.5, 3.0):
+            x, _, z = ((planner.drape(way, spacing * scale) - move) / scale).T
+            np.testing.assert_allclose(z, np.interp(x, [1, 5, 11, 15], [0, 3, 3, 0]), atol=0.3)
+
+
 def test_a_point_beside_the_map_is_told_the_nearest_place(opened):
     for agent in (PERSON, SPIDER):
         with pytest.raises(OffMapError, match=r"start .*nearest place that this agent can be at is \("):

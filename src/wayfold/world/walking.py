@@ -274,12 +274,30 @@ class WalkingPlanner(Planner):
         ends = np.concatenate([[0], np.cumsum(parts)])
         at = np.arange(ends[-1] + 1)
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
-        # Far enough up and down for any hill between two corners; of several floors the nearest counts.
-        now = self._now
-        found, places, _ = find(now.version, line, None, 10.0 * self.agent.height)
+        # Far enough up and down for any hill between two corners; of several floors the nearest counts at first.
+        now, size = self._now, self.agent.height
+        found, places, _ = find(now.version, line, None, 10.0 * size)
         line[found >= 0, 2] = now.state.frame.world(places)[found >= 0, 2]
         line[ends] = points
+        # Between two corners a way may lead over a bridge, high above both: where floors lie over each other it is the
+        # one that the walk from the point before comes to. A link's leg is no walk.
+        lowest, highest = self._outermost(line, top=False), self._outermost(line, top=True)
+        several = (highest - lowest > 0.5 * size) & (found >= 0)
+        several[ends] = False
+        for k in np.flatnonzero(several).tolist():
+            if found[k - 1] >= 0:
+                hit = now.navmesh.raycast(line[k - 1], line[k])
+                if hit.fraction >= 1.0:
+                    line[k, 2] = hit.point[2]
         return line
+
+    def _outermost(self, line: Points, *, top: bool) -> NDArray[np.float64]:
+        """Height of the highest or the lowest floor at each point, NaN where there is none."""
+        now, (low, high) = self._now, self._mesh.bounds[:, 2]
+        # From as far away as the world is high, so that the nearest floor is the outermost.
+        away = high + (high - low) + 1.0 if top else low - (high - low) - 1.0
+        _, places, _ = find(now.version, np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
+        return np.asarray(places[:, 2])
 
     def _field(self, goal: Any) -> Field:
         now = self._now
