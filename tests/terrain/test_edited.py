@@ -10,6 +10,7 @@ from shapely import affinity
 from tests.draws import seeds
 from wayfold import Terrain
 from wayfold.errors import OffMapError
+from wayfold.terrain import repaint
 from wayfold.terrain.routes import EditedRoutes
 
 pytestmark = pytest.mark.kernels
@@ -150,3 +151,65 @@ def test_an_edited_graph_is_that_of_the_whole_ground_however_it_came_to_be(seed,
 @pytest.mark.parametrize("radius", [0.0, 0.15])
 def test_many_edited_graphs_are_those_of_the_whole_ground(seed, radius):
     check_edits(seed + 100, 12, radius)
+
+
+def clustered_layers(seed, count, size=20.0):
+    """Blocks and cost zones that overlap each other, some of them along the sides of others."""
+    draw = np.random.default_rng([seed, 55])
+    layers = []
+    for _ in range(count):
+        x, y = np.round(draw.uniform(4, size - 6, 2) * draw.choice([4, 1000])) / 4 % (size - 6) + 2
+        wide, high = draw.choice([0.5, 1.0, 2.5, 3.3], 2)
+        box = affinity.rotate(shapely.box(x, y, x + wide, y + high), float(draw.choice([0.0, draw.uniform(0, 90)])))
+        layers.append((box, float(draw.choice([np.inf, np.inf, 0.5, 3.0]))))
+    return layers
+
+
+def clustered_terrain(seed):
+    draw = np.random.default_rng([seed, 56])
+    return Terrain.from_raster(draw.choice([1.0, 2.0, 5.0], (20, 20)))
+
+
+@seeds(3)
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_ground_after_many_clustered_edits_is_that_from_scratch_in_whatever_order_they_came_and_went(seed, radius):
+    draw = np.random.default_rng([seed, 57])
+    layers = clustered_layers(seed, 30)
+    base = clustered_terrain(seed)
+    for _ in range(2):
+        kept = []
+        for layer in draw.permutation(len(layers)).tolist():
+            kept.append(layers[layer])
+            if draw.random() < 0.3:
+                kept.pop(int(draw.integers(len(kept))))
+            base.painted(kept)._grown(radius)
+        edited, fresh = (one.painted(kept)._grown(radius) for one in (base, clustered_terrain(seed)))
+        np.testing.assert_array_equal(edited.vertices, fresh.vertices)  # to the last digit
+        np.testing.assert_array_equal(edited.triangles, fresh.triangles)
+        np.testing.assert_array_equal(edited.twins, fresh.twins)
+        np.testing.assert_array_equal(edited.triangle_weights, fresh.triangle_weights)
+        border = edited.twins < 0
+        ends = edited.vertices[edited.triangles].reshape(-1, 2)[border]
+        if not radius:
+            assert (np.isclose(ends % 20, 0).any(axis=1)).all()  # tiles fit together
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.3])
+def test_the_hundredth_block_of_a_cluster_cuts_no_more_triangles_than_those_around_it(radius, monkeypatch):
+    cut = []
+    make = repaint._cut
+
+    def counting(ground, polygons, jobs):
+        cut.append(sum(len(job.touched) for job in jobs))
+        return make(ground, polygons, jobs)
+
+    monkeypatch.setattr(repaint, "_cut", counting)
+    draw = np.random.default_rng(3)
+    base = Terrain.from_raster(draw.integers(1, 5, (30, 30)).astype(float))
+    layers = []
+    for number in range(100):
+        x, y = draw.uniform(6, 22, 2)
+        layers.append((shapely.box(x, y, x + 1.3, y + 0.9), np.inf))
+        base.painted(layers)._grown(radius)
+        assert sum(cut) <= 512, number
+        cut.clear()

@@ -11,6 +11,7 @@ import shapely
 from tests.terrain.worlds import random_ends, random_regions
 from wayfold import Terrain
 from wayfold.core.bounded_cache import BoundedCache
+from wayfold.terrain.terrain import LIMIT
 
 pytestmark = pytest.mark.kernels
 
@@ -105,6 +106,22 @@ def test_threads_that_use_many_weights_at_once_get_what_one_gets(monkeypatch):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_what_is_kept_for_weights_is_counted_with_all_that_it_holds_and_stays_below_64_mb():
+    assert LIMIT <= 64 * 2**20
+    terrain = Terrain(named())
+    for number in range(6):
+        terrain.path((3.0, 5.0), (77.0, 70.0), weights={"kind 1": 1.0 + number}, radius=0.5 * (number % 2))
+    for key, value in terrain._prepared.items():
+        if key[0] == "refined":
+            assert value.nbytes >= value.costs.nbytes + value.weights.nbytes + value.other.nbytes
+        elif key[0] == "grown":
+            arrays = [array for array in value._ground.__dict__.values() if isinstance(array, np.ndarray)]
+            parts = [part for part in value._ground.__dict__.values() if isinstance(part, tuple)]
+            arrays += [array for part in parts for array in part if isinstance(array, np.ndarray)]
+            assert value._ground.nbytes == sum(array.nbytes for array in arrays)
+            assert value.nbytes >= value._ground.nbytes + value._prepared.nbytes
 
 
 def test_painting_again_uses_what_was_cut_and_gives_the_same():

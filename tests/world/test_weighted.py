@@ -10,6 +10,7 @@ from tests.world.edits import edits, make, same_zones, shapes
 from tests.world.levels import pairs
 from wayfold import Agent, Box, Prism, Status, Terrain, World
 from wayfold.errors import GeometryError, OffMapError, ParameterError
+from wayfold.terrain import discs
 from wayfold.world.weighted import TerrainPlanner
 
 pytestmark = pytest.mark.kernels
@@ -227,6 +228,16 @@ def test_the_hundredth_block_cuts_only_what_it_meets():
     fresh = same_zones(opened, World.from_terrain(Terrain.from_raster(weights), cache=False))
     for planner, agent in ((point, POINT), (disc, Agent(radius=0.2))):
         assert planner.distance(*ends) == fresh.planner(agent).distance(*ends)
+
+
+def test_the_ground_for_a_disc_is_grown_when_its_planner_is_built(monkeypatch):
+    grown = []
+    grow = discs.grow
+    monkeypatch.setattr(discs, "grow", lambda *args: grown.append(args) or grow(*args))
+    planner = world().planner(DISC)
+    assert len(grown) == 1
+    assert planner.path((1, 1), (11, 9)).found
+    assert len(grown) == 1
 
 
 @given(edits(10.0, costs=(1.0, 2.0, 0.5)))

@@ -9,6 +9,7 @@ one. After an edit only its surroundings are grown again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ _CORNERS = 0.09
 _TIP = 0.01  # of the radius: the first part of the way, in which corners sharper than a right angle are blunted
 _RIGHT = 1.4143  # mitre limit that leaves right angles as they are
 _FINE = 4_000  # triangles up to which corners get twice as many sides, and reach a quarter as far
+_TOGETHER = 8  # polygons near each other that are grown together
+_SQUARE = 8.0  # of the reach: the least side of the squares in which more of them are grown
 Layer = tuple[Any, float]
 
 
@@ -72,41 +75,117 @@ def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
     return grown, np.ascontiguousarray(heavy[found.face][open_])
 
 
-def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[tuple[Any, list[int]]]:
-    """Where the terrain of a disc's centre is another one after `changed` polygons: areas and the polygons in each."""
+class Zone(NamedTuple):
+    """Where the terrain of a disc's centre is another one after an edit."""
+
+    area: Any
+    members: list[int]  # the polygons that count there
+    cell: tuple[float, int, int] | None  # side and place of the square that it is cut to, None if it is whole
+
+
+def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[Zone]:
+    """Where the terrain of a disc's centre is another one after `changed` polygons.
+
+    Polygons whose surroundings overlap are grown together; many of them square by square, so that one more polygon
+    changes only the squares that it is in reach of.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    around = shapely.buffer(np.array(changed, object), _reach(ground, radius), join_style="mitre")
+    reach = _reach(ground, radius)
+    around = shapely.buffer(np.array(changed, object), reach, join_style="mitre")
     one, two = shapely.STRtree(around).query(around, predicate="intersects")
     links = coo_array((np.ones(len(one), np.bool_), (one, two)), shape=(len(around), len(around)))
     _, group = connected_components(links, directed=False)
+    order = np.argsort(group, kind="stable")
     # Each by itself: what lies elsewhere changes no digit. Ordered, so that one more comes after all.
-    members = sorted(np.flatnonzero(group == number).tolist() for number in np.unique(group))
-    return [(shapely.normalize(shapely.union_all(around[some])), some) for some in members]
+    members = sorted(some.tolist() for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1))
+    found: list[Zone] = []
+    for some in members:
+        if len(some) <= _TOGETHER:
+            found.append(Zone(shapely.normalize(shapely.union_all(around[some])), some, None))
+        else:
+            found += _squares(around, np.array(some), reach)
+    return found
 
 
-def grown_layers(ground: Ground, weights: Array, radius: float, zone: Any, fine: bool) -> Layers:
-    """What the terrain of a disc's centre weighs in a zone.
+def _squares(around: NDArray[Any], members: NDArray[np.int64], reach: float) -> list[Zone]:
+    """The surroundings of many polygons, cut into squares that are larger than any of the polygons."""
+    boxes = shapely.bounds(around[members])
+    largest = float((boxes[:, 2:] - boxes[:, :2]).max())
+    side = _SQUARE * reach
+    side *= 2.0 ** max(0, int(np.ceil(np.log2(largest / side))))  # the same for more polygons, but for larger ones
+    places: dict[tuple[int, int], list[int]] = {}
+    for number, (x0, y0, x1, y1) in zip(
+        members.tolist(), np.floor(boxes / side).astype(np.int64).tolist(), strict=True
+    ):
+        for column in range(x0, x1 + 1):
+            for row in range(y0, y1 + 1):
+                places.setdefault((column, row), []).append(number)
+    found = []
+    for (column, row), some in places.items():
+        square = shapely.box(column * side, row * side, (column + 1) * side, (row + 1) * side)
+        area = _polygonal(shapely.intersection(shapely.union_all(around[some]), square))
+        if not area.is_empty:
+            found.append(Zone(shapely.normalize(area), some, (side, column, row)))
+    return found
 
-    Shapes are cut to what counts there and brought into an order of their own: the same ground gives the same numbers
-    to the last digit, however it is cut into triangles and whatever lies elsewhere.
+
+def grown_layers(
+    ground: Ground,
+    weights: Array,
+    radius: float,
+    zone: Zone,
+    fine: bool,
+    polygons: Sequence[Any],
+    factors: Sequence[float],
+) -> Layers:
+    """What the terrain of a disc's centre weighs in a zone, after the zone's polygons were painted over the ground.
+
+    Shapes are cut to what counts there and brought into an order of their own: the same polygons give the same numbers
+    to the last digit, whatever lies elsewhere.
     """
     reach = _reach(ground, radius)
-    near = ground.near(zone.bounds, reach)
-    polygons = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
-    window = shapely.normalize(shapely.buffer(zone, reach, join_style="mitre"))
+    near = ground.near(zone.area.bounds, reach)
+    triangles = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
+    window = shapely.normalize(shapely.buffer(zone.area, reach, join_style="mitre"))
     shapely.prepare(window)
-    counts = shapely.intersects(window, polygons)
-    polygons, local = polygons[counts], weights[near[counts]]
+    counts = shapely.intersects(window, triangles)
+    triangles, local = triangles[counts], weights[near[counts]]
     layers: list[Layer] = []
-    for number, value in enumerate(np.unique(local)):
-        whole = shapely.normalize(shapely.coverage_union_all(polygons[local == value]))
-        area = shapely.normalize(_polygonal(shapely.intersection(whole, window)))
-        wide = area if number == 0 else _widened(area, radius + _margin(ground, radius), fine)
-        parts = shapely.get_parts(shapely.intersection(wide, zone))
-        layers += [(part, float(value)) for part in parts if part.geom_type == "Polygon" and part.area > 0]
+    if not len(triangles):
+        return Layers(layers, 0)
+    land = _cut_to(triangles, window)
+    areas = [(float(value), _cut_to(triangles[local == value], window)) for value in np.unique(local)]
+    inside: dict[float, list[Any]] = {}
+    covered = None  # by later polygons
+    for factor, run in groupby(reversed(zone.members), key=lambda number: factors[number]):
+        painted = shapely.union_all([polygons[number] for number in run])
+        own = painted if covered is None else shapely.difference(painted, covered)
+        covered = painted if covered is None else shapely.union(painted, covered)
+        for value, area in areas if np.isfinite(factor) else [(np.inf, land)]:
+            inside.setdefault(value * factor, []).append(_polygonal(shapely.intersection(area, own)))
+    for value, area in areas:
+        inside.setdefault(value, []).append(_polygonal(shapely.difference(area, covered)))
+    whole = {value: shapely.normalize(shapely.union_all(shapes)) for value, shapes in inside.items()}
+    values = sorted(value for value, area in whole.items() if not area.is_empty)
+    over = None  # what heavier ground covers: where there is much of it, its outlines below need not be cut
+    for number, value in reversed(list(enumerate(values))):
+        lowest = whole[value] if zone.cell is None else land  # which lies under all others, and so may be everywhere
+        wide = lowest if number == 0 else _widened(whole[value], radius + _margin(ground, radius), fine)
+        wide = shapely.intersection(wide, zone.area)
+        parts = shapely.get_parts(wide if over is None else shapely.difference(wide, over))
+        layers += [(part, float(value)) for part in parts[::-1] if part.geom_type == "Polygon" and part.area > 0]
+        if zone.cell is not None:
+            over = wide if over is None else shapely.union(over, wide)
+    layers.reverse()
     return Layers(layers, sum(200 + 16 * int(shapely.get_num_coordinates(polygon)) for polygon, _ in layers))
+
+
+def _cut_to(triangles: NDArray[Any], window: Any) -> Any:
+    """What of some triangles lies in a window."""
+    whole = shapely.normalize(shapely.coverage_union_all(triangles))
+    return shapely.normalize(_polygonal(shapely.intersection(whole, window)))
 
 
 def _polygonal(shape: Any) -> Any:

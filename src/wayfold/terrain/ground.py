@@ -147,12 +147,10 @@ class Ground(Portable):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the triangulation and of the graphs that have been made of it."""
-        graphs = [self.__dict__[name] for name in ("extra", "coarse") if name in self.__dict__]
-        own = [
-            self.__dict__[name] for name in ("edge_of", "edge_ends", "edge_halves", "centres") if name in self.__dict__
-        ]
-        return sum(array.nbytes for part in (self.mesh, own, *graphs) for array in part)
+        """Bytes of the triangulation and of everything that has been made of it."""
+        made = list(self.__dict__.values())
+        parts = [part if isinstance(part, tuple) else (part,) for part in made]
+        return sum(array.nbytes for part in parts for array in part if isinstance(array, np.ndarray))
 
     @cached_property
     def _boxes(self) -> tuple[Array, Array, Array, Array]:

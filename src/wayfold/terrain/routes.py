@@ -1,6 +1,6 @@
 """Queries over graphs of points on a triangulation (Tibboel 2012, section 4), and their repair after an edit.
 
-Nodes keep their numbers and new ones come after all, as triangles do (see `_repaint`), so that the arrays of the graph
+Nodes keep their numbers and new ones come after all, as triangles do (see `repaint`), so that the arrays of the graph
 before are shared, and the result does not depend on how many edits led to it.
 """
 
@@ -405,9 +405,13 @@ class EdgeRoutes(_Linked):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the costs, and of the graph where it is not one that all weights of the ground share."""
+        """Bytes of costs and weights, and of the graph where it is not one that all weights of the ground share.
+
+        With those of the other routes that it keeps.
+        """
         shared = any(self.ground.__dict__.get(name) is self.graph for name in ("extra", "coarse"))
-        return self.costs.nbytes + (0 if shared else sum(array.nbytes for array in self.graph))
+        own = self.costs.nbytes + self.weights.nbytes + (0 if shared else sum(array.nbytes for array in self.graph))
+        return own + (self.other.nbytes if self.other is not None else 0)
 
     def _links(self, end: Array, place: int) -> EndLinks:
         if self.refine:
@@ -733,7 +737,8 @@ class EditedRoutes(EdgeRoutes):
         """Bytes of what it does not share with the routes before all edits."""
         own = self.points, self._hosts, self._shares, self.firsts, self.lasts, self._corners
         lists = self.graph.tri_firsts, self.graph.tri_lasts, self.graph.tri_nodes
-        return sum(array.nbytes for array in (*own, *lists, *self._room.steps))
+        mine = sum(array.nbytes for array in (*own, *lists, *self._room.steps, self.weights))
+        return mine + (self.other.nbytes if self.other is not None else 0)
 
     def _place(self, base: Ground, graph: EdgeGraph, pieces: Pieces, vertices: int) -> tuple[Ints, NDArray[np.int64]]:
         """Put nodes on new vertices and new edges; returns the nodes of all pieces and how many each has."""

@@ -95,17 +95,8 @@ def triangulate(linework: Any) -> Faces:
     if not len(faces):
         raise GeometryError("the regions enclose no area")
     places = shapely.get_coordinates(shapely.point_on_surface(faces))
-    plain = (shapely.get_num_coordinates(faces) == 4) & (shapely.get_num_interior_rings(faces) == 0)
-    corners = [shapely.get_coordinates(faces[plain]).reshape(-1, 4, 2)[:, :3]]
-    owner = [np.flatnonzero(plain)]
-    rest = np.flatnonzero(~plain)
-    if len(rest):
-        pieces, at = shapely.get_parts(shapely.constrained_delaunay_triangles(faces[rest]), return_index=True)
-        corners.append(shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3])
-        owner.append(rest[at])
-    points = np.concatenate(corners)
-    number = np.concatenate(owner)
-    order = np.argsort(_curve(points.mean(axis=1)), kind="stable")
+    points, number = split(faces)
+    order = np.argsort(curve(points.mean(axis=1)), kind="stable")
     points, number = points[order], number[order]
     # As complex numbers, which are sorted many times faster than rows; 0.0 makes one number of the two zeros.
     flat = np.ascontiguousarray(points.reshape(-1, 2) + 0.0).view(np.complex128).ravel()
@@ -121,6 +112,19 @@ def triangulate(linework: Any) -> Faces:
     return Faces(vertices, np.ascontiguousarray(triangles[real]), places, number[real])
 
 
+def split(faces: NDArray[Any]) -> tuple[Array, NDArray[np.int64]]:
+    """The corners (m, 3, 2) of the triangles of faces, and the face of each."""
+    plain = (shapely.get_num_coordinates(faces) == 4) & (shapely.get_num_interior_rings(faces) == 0)
+    corners = [shapely.get_coordinates(faces[plain]).reshape(-1, 4, 2)[:, :3]]
+    owner = [np.flatnonzero(plain)]
+    rest = np.flatnonzero(~plain)
+    if len(rest):
+        pieces, at = shapely.get_parts(shapely.constrained_delaunay_triangles(faces[rest]), return_index=True)
+        corners.append(shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3])
+        owner.append(rest[at])
+    return np.concatenate(corners), np.concatenate(owner)
+
+
 def turns(vertices: Array, triangles: Ints) -> NDArray[np.int8]:
     """1 for each triangle that runs counter-clockwise, -1 for clockwise, 0 without area; exact."""
     found = np.empty(len(triangles), np.int8)
@@ -128,11 +132,19 @@ def turns(vertices: Array, triangles: Ints) -> NDArray[np.int8]:
     return found
 
 
-def _curve(points: Array) -> NDArray[np.uint64]:
-    """Places on a curve that visits near points soon after each other (Morton's), so that searches stay in cache."""
-    low = points.min(axis=0)
-    size = max(float((points.max(axis=0) - low).max()), 1e-300)
-    cells = ((points - low) / size * 0xFFFF).astype(np.uint64)
+def curve(points: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.uint64]:
+    """Places on a curve that visits near points soon after each other (Morton's), so that searches stay in cache.
+
+    Points of a group (numbered from 0, none of them empty) are on a curve of their own.
+    """
+    if group is None:
+        group = np.zeros(len(points), np.int64)
+    count = int(group.max(initial=-1)) + 1
+    low, high = np.full((count, 2), np.inf), np.full((count, 2), -np.inf)
+    np.minimum.at(low, group, points)
+    np.maximum.at(high, group, points)
+    size = np.maximum((high - low).max(axis=1, initial=0.0), 1e-300)
+    cells = ((points - low[group]) / size[group, None] * 0xFFFF).astype(np.uint64)
     for shift, mask in ((8, 0x00FF00FF), (4, 0x0F0F0F0F), (2, 0x33333333), (1, 0x55555555)):
         cells = (cells | cells << np.uint64(shift)) & np.uint64(mask)
     return np.asarray(cells[:, 0] | cells[:, 1] << np.uint64(1))

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import batches, checks, text
@@ -77,7 +78,7 @@ def ground_of(parts: Parts) -> Ground:
 GRAPHS = ("refined", "steiner", "dual-extra", "dual", "grid")
 SEARCHES = ("astar", "dijkstra", "bushwhack", "cones")
 DEFAULT = "default"
-LIMIT = 256 * 2**20
+LIMIT = 64 * 2**20
 """Bytes of graphs and grown grounds that a terrain keeps for all its weights and radii, besides the one used last."""
 CUTS = 16 * 2**20
 """Bytes that it keeps of what painted polygons have cut."""
@@ -112,7 +113,7 @@ class Terrain(Savable):
     near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
     times the distance of neighbouring float64 numbers there.
 
-    Graphs and grown maps of other weights and radii are kept for later queries, up to 256 MB besides the one used last,
+    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB besides the one used last,
     and what painted polygons have cut, up to 16 MB; older ones are made again when they are needed. Any number of
     threads may ask at once.
     """
@@ -541,9 +542,11 @@ class Terrain(Savable):
             before = base._grown(radius)
             fine = discs.is_fine(base._weights)
             layers: list[Any] = []
-            for zone, members in discs.zones(self._ground, radius, polygons):
-                key = "zone", radius, base._by_name.tobytes(), *((polygons[n].wkb, factors[n]) for n in members)
-                make = partial(discs.grown_layers, self._ground, self._weights, radius, zone, fine)
+            names = shapely.to_wkb(np.array(polygons, object)).tolist()
+            for zone in discs.zones(base._ground, radius, polygons):
+                members = tuple((names[n], factors[n]) for n in zone.members)
+                key = "zone", radius, base._by_name.tobytes(), zone.cell, members
+                make = partial(discs.grown_layers, base._ground, base._weights, radius, zone, fine, polygons, factors)
                 layers += base._cuts.get(key, make).layers
             found = repaint(before._ground, [polygon for polygon, _ in layers], before._cuts)
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
@@ -825,9 +828,11 @@ class _Grown(Terrain):
     @property
     def nbytes(self) -> int:
         """Bytes of everything that was made for the radius."""
-        return (
+        own = (
             self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes + self._cuts.nbytes
         )
+        latest = 0 if self._latest is None else int(self._latest[1].nbytes)
+        return own + latest + (0 if self._cuts.last is None else int(self._cuts.last.nbytes))
 
 
 def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:

@@ -154,7 +154,9 @@ def _over_terrain(request: Request, notes: Notes) -> Planner:
     notes.settings = {"graph": "refined", "radius": agent.radius, **settings}
     notes.remarks.append("the agent is a disc; heights of points and shapes do not count")
     ground = terrain.with_weights(costs) if costs else terrain
-    return TerrainPlanner(agent, chosen.accelerator, notes, lock, terrain=ground, options=notes.settings)
+    planner = TerrainPlanner(agent, chosen.accelerator, notes, lock, terrain=ground, options=notes.settings)
+    planner.prepare()
+    return planner
 
 
 _BUILDERS: dict[str, Callable[[Request, Notes], Planner]] = {

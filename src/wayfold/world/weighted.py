@@ -118,6 +118,10 @@ class TerrainPlanner(Planner):
     def accelerator(self) -> None:
         """There is none."""
 
+    def prepare(self) -> None:
+        """Grow the ground for a disc, so that no query waits for it."""
+        self._now.keep()
+
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
