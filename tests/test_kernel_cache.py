@@ -163,3 +163,22 @@ def test_a_folder_that_others_could_have_written_is_not_read_and_that_is_said_on
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert module() == ([6.0] * 3, 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("what", ["writable", "pipe", "device"])
+def test_a_file_that_others_could_have_written_or_that_is_none_is_compiled_anew(module, tmp_path, what):
+    assert module()[1] > 0
+    assert module()[1] == 0
+    for file in tmp_path.rglob("*.nbc"):
+        if what == "writable":
+            file.chmod(0o666)
+        else:
+            file.unlink()
+            if what == "pipe":
+                os.mkfifo(file, 0o600)
+            else:
+                file.symlink_to("/dev/zero")
+    made, compiled = module()
+    assert compiled > 0
+    assert made == module()[0]

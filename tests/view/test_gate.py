@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import socket
 import threading
 from contextlib import asynccontextmanager
 
@@ -245,3 +246,41 @@ def test_a_viewer_on_every_address_answers_to_numbers_and_to_the_machine_s_own_n
     other.at(8080)
     assert other._is_here("192.168.1.7:8080")
     assert not other._is_here("127.0.0.1:8080")
+
+
+def test_requests_that_are_no_addresses_or_no_text_are_refused(page, port):
+    text = "Accept: */*"
+    for path, headers in (("http://[::1/?token=x", text), ("/", "Cookie: caf\u00e9=\u00fc"), ("/?token=\u00e9", text)):
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{headers}\r\n\r\n".encode("latin-1"))
+            assert connection.recv(64).split()[1] in (b"400", b"403")
+
+
+def test_messages_with_fields_that_are_missing_or_too_many_are_refused(page):
+    click = {
+        "type": "ScenePointerMessage",
+        "event_type": "click",
+        "ray_origin": [0.0, 0.0, 1.0],
+        "ray_direction": [0.0, 0.0, -1.0],
+        "screen_pos": [[0.5, 0.5]],
+        "modifier": None,
+    }
+    camera = {
+        "type": "ViewerCameraMessage",
+        "wxyz": [1.0, 0.0, 0.0, 0.0],
+        "position": [0.0] * 3,
+        "look_at": [1.0] * 3,
+        "up_direction": [0.0, 0.0, 1.0],
+        "fov": 1.0,
+        "near": 0.1,
+        "far": 100.0,
+        "image_height": 100,
+        "image_width": 100,
+    }
+    admitted = page.gate.admitted
+    for message in (click, camera):
+        assert admitted(msgspec.msgpack.encode(message)) is not None
+        assert admitted(msgspec.msgpack.encode({**message, "more": 1})) is None
+    del click["screen_pos"]
+    assert admitted(msgspec.msgpack.encode(click)) is None
+    assert admitted(msgspec.msgpack.encode({**camera, "far": "x"})) is None

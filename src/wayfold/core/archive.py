@@ -42,6 +42,12 @@ _ALIGNMENT = 64  # a cache line, and what numpy pads the headers of .npy files t
 _PADDING_ID = 0xD935  # the extra field that Android's zipalign uses for the same purpose
 _ZIP64_EXTRA = 20  # bytes that `force_zip64` adds to a member's local header
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: archives do not depend on when they were written
+# numpy reads headers by Python's own parser, which in Python 3.11 fails now and then when several threads use it.
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00(?P<size>[\x00-\xff]{2})"
+    rb"\{'descr': '(?P<dtype>[^']{1,16})', 'fortran_order': False, 'shape': \((?P<shape>[0-9, ]*)\), \} *\n",
+    re.DOTALL,
+)
 _KINDS = "biufcSU"  # dtype kinds that are plain bytes; objects (pickle) and records are refused
 _NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)  # no part starts with a dot: no way out of a folder
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
@@ -356,15 +362,17 @@ def _span(file: File, info: zipfile.ZipInfo, mapped: NDArray[np.uint8]) -> slice
 
 def _map_array(file: File, name: str, entry: Any, data: NDArray[np.uint8], verify: bool) -> NDArray[Any]:
     """The array in the member `data`, which the manifest describes by `entry`."""
-    header = io.BytesIO(data[:4096].tobytes())
-    if np.lib.format.read_magic(header) != (1, 0):
-        raise FormatError(f"array {name!r} is in another version of .npy than 1.0", file)
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(header)
-    if dtype.kind not in _KINDS or dtype.itemsize == 0 or fortran:
+    header = _HEADER.match(data[:4096].tobytes())
+    if header is None:
+        raise FormatError(f"array {name!r} has no header of .npy version 1.0", file)
+    start, dtype = header.end(), np.dtype(header["dtype"].decode("ascii"))
+    shape = tuple(int(side) for side in header["shape"].split(b",") if side.strip())
+    if start != 10 + int.from_bytes(header["size"], "little"):
+        raise FormatError(f"array {name!r} has a header of another length than it says", file)
+    if dtype.kind not in _KINDS or dtype.itemsize == 0:
         raise FormatError(f"array {name!r} is of dtype {dtype}, which no Wayfold archive holds", file)
-    if entry["dtype"] != dtype.str or entry["shape"] != list(shape) or min(shape, default=0) < 0:
+    if entry["dtype"] != dtype.str or entry["shape"] != list(shape):
         raise FormatError(f"array {name!r} is not of the dtype and shape that the manifest says", file)
-    start = header.tell()
     if len(data) - start != math.prod(shape) * dtype.itemsize:
         raise FormatError(f"array {name!r} has {len(data) - start} bytes, which is not what shape {shape} takes", file)
     if verify and _digest(data) != entry["sha256"]:

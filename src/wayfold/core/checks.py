@@ -13,6 +13,7 @@ import inspect
 import os
 import re
 import reprlib
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeVar
@@ -88,10 +89,14 @@ def real(value: Any, name: str) -> float:
 
 def _is_real(value: Any) -> bool:
     if isinstance(value, _NUMBERS):
-        return not isinstance(value, bool)
+        return not isinstance(value, (bool, np.timedelta64))  # numpy takes time for a whole number
     if isinstance(value, np.ndarray):
-        return value.ndim == 0 and value.dtype.kind in "iuf"
+        return value.ndim == 0 and value.dtype.kind in "iuf" and not np.ma.is_masked(value)
     return isinstance(value, Real) and not isinstance(value, np.bool_)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.timedelta64))
 
 
 def rate(value: Any, name: str) -> float:
@@ -108,7 +113,7 @@ def rate(value: Any, name: str) -> float:
 
 def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
     """An int within ``[low, high]``."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if not _is_whole(value):
         raise ParameterError(f"{name} must be a whole number, not {shown(value)}")
     most = np.iinfo(np.int64).max if high is None else high  # kernels count in 64 bits
     if not low <= value <= most:
@@ -119,7 +124,7 @@ def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
 
 def node(value: Any, name: str, count: int, what: str = "node", whose: str = "the graph") -> int:
     """The number of one of `count` nodes."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+    if not _is_whole(value):
         raise ParameterError(f"{name} must be a {what} number, not {shown(value)}")
     if not 0 <= value < count:
         raise OffMapError(f"{name} {shown(value)} is not a {what}: {whose} has {what}s 0 to {count - 1}")
@@ -158,6 +163,10 @@ def file(value: Any, name: str = "file") -> None:
         raise ParameterError(f"{name} must be a str or a path that names a file, not {shown(value)}")
     if "\0" in path:
         raise ParameterError(f"{shown(path)} cannot name a file: it holds a null character")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} cannot name a file: {ascii(path)[:_MOST_SHOWN]} is no text") from None
 
 
 def callback(value: Any, name: str) -> None:
@@ -174,13 +183,17 @@ def mapping(value: Any, name: str) -> None:
 
 def several(value: Any, name: str) -> None:
     """Refuse what cannot be gone through one by one; a str would be taken for its letters."""
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable) or _is_no_list(value):
+    if isinstance(value, (str, bytes, memoryview)) or not isinstance(value, Iterable) or _is_no_list(value):
         raise ParameterError(f"{name} must be a list, not {shown(value)}")
 
 
 def sequence(value: Any, name: str) -> None:
     """Refuse what is no list or tuple of things; a str would be taken for its letters."""
-    if not isinstance(value, (Sequence, np.ndarray)) or isinstance(value, (str, bytes)) or _is_no_list(value):
+    if (
+        not isinstance(value, (Sequence, np.ndarray))
+        or isinstance(value, (str, bytes, memoryview))
+        or _is_no_list(value)
+    ):
         raise ParameterError(f"{name} must be a list, not {shown(value)}")
 
 
@@ -468,7 +481,9 @@ class _Classes:
         kind = type(value)
         if kind in self.known:
             return
-        if not any(base.__name__ in self.names for base in kind.__mro__):
+        # A `pathlib.Path` is no `Path` of ours.
+        ours = [base for base in kind.__mro__ if base.__module__.partition(".")[0] not in sys.stdlib_module_names]
+        if not any(base.__name__ in self.names for base in ours):
             wanted = " or ".join(f"{'an' if one[0] in 'AEIOU' else 'a'} {one}" for one in self.names)
             raise ParameterError(f"{name} must be {wanted}, not {shown(value)}")
         self.known.add(kind)

@@ -30,6 +30,15 @@ _DIGEST = 32  # bytes of a SHA-256
 _VERSIONS = (sys.implementation.cache_tag, platform.machine(), numba.__version__, llvmlite.__version__, np.__version__)
 
 
+def _read_own(file: str) -> bytes:
+    """The content of a regular file that nobody but the user (or root) can have written."""
+    # Without O_NONBLOCK, opening a FIFO that somebody put here would wait for ever.
+    with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as handle:
+        there = os.fstat(handle.fileno())
+        own = not hasattr(os, "geteuid") or (there.st_uid in (os.geteuid(), 0) and not there.st_mode & 0o022)
+        return handle.read() if stat.S_ISREG(there.st_mode) and own else b""
+
+
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """The cache of one kernel.
 
@@ -57,8 +66,7 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
         try:
             if not self._trusted():
                 return None
-            with open(self._file(sig, target_context.codegen()), "rb") as handle:
-                content = handle.read()
+            content = _read_own(self._file(sig, target_context.codegen()))
             digest, body = content[:_DIGEST], content[_DIGEST:]
             if hashlib.sha256(body).digest() != digest:
                 return None

@@ -594,7 +594,7 @@ class Building:
                 local = None if mouth is None else frame.local(mouth.reshape(-1, 2)).reshape(-1, 4)
                 passages.append(decomposition.Passage(floor, here, local))
             levels.append(level)
-        return Decomposition.of_cut(levels, frame, method, options, passages=passages, slack=self.slack)
+        return Decomposition._of_cut(levels, frame, method, options, passages=passages, slack=self.slack)
 
     def __repr__(self) -> str:
         return f"<Building: {len(self.floors)} floors, {len(self.transitions)} transitions>"

@@ -425,10 +425,10 @@ class Decomposition(Savable):
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         checks.choice(method, "method", METHODS)
-        return cls.of_cut([level(plan, plan.frame, method, options)], plan.frame, method, options)
+        return cls._of_cut([level(plan, plan.frame, method, options)], plan.frame, method, options)
 
     @classmethod
-    def of_cut(
+    def _of_cut(
         cls,
         levels: list[Level],
         frame: Frame,
@@ -932,7 +932,7 @@ def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[
     heights = np.concatenate([old.heights[kept], ground_heights(old, rings)])
     level = Level(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
-    fresh = type(cut).of_cut(
+    fresh = type(cut)._of_cut(
         levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True
     )
     known = cut.__dict__.get("information")

@@ -7,6 +7,7 @@ import io
 import json
 import lzma
 import os
+import stat
 import zlib
 from collections.abc import Sequence
 from typing import Any
@@ -32,6 +33,9 @@ def read_bytes(file: File) -> bytes:
     """
     name = os.fspath(file).lower()
     try:
+        kind = os.stat(file).st_mode
+        if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # a pipe could keep us waiting, a device never ends
+            raise FormatError("is not a regular file; save its content under a name and open that", file)
         with open(file, "rb") as handle:
             data = handle.read()
         if name.endswith((".gz", ".xz")):

@@ -300,8 +300,7 @@ def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
     elif suffix == ".ply":
         data = _with_every_digit(data)
     else:
-        _check_gltf(file, suffix, data)
-        resolver = trimesh.resolvers.FilePathResolver(os.fspath(file))
+        resolver = _Buffers(file, _check_gltf(file, suffix, data))
     loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], resolver=resolver, process=False)
     if isinstance(loaded, trimesh.Scene):
         return _flatten(file, loaded)
@@ -310,6 +309,17 @@ def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
     if suffix == ".ply":
         _check_ply(file, data, len(loaded.vertices), len(loaded.faces))
     return Mesh(loaded.vertices, loaded.faces)
+
+
+class _Buffers:
+    """Gives trimesh the buffers that a glTF file names, and no other file: textures say nothing of the geometry."""
+
+    def __init__(self, file: File, names: set[str]) -> None:
+        self._folder = os.path.dirname(os.fspath(file))
+        self._names = names
+
+    def __getitem__(self, name: str) -> bytes:
+        return read_bytes(os.path.join(self._folder, name)) if name in self._names else b""
 
 
 def _with_every_digit(data: bytes) -> bytes:
@@ -373,8 +383,11 @@ def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
             raise FormatError(f"the header says {rows} rows but the file ends before that", file, last)
 
 
-def _check_gltf(file: File, suffix: str, data: bytes) -> None:
-    """Raise when a glTF file claims more data than there is: trimesh would make arrays of the claimed size."""
+def _check_gltf(file: File, suffix: str, data: bytes) -> set[str]:
+    """Raise when a glTF file claims more data than there is: trimesh would make arrays of the claimed size.
+
+    Returns the names of the files that its buffers lie in.
+    """
     text = data
     if suffix == ".glb":
         if len(data) < 20 or data[:4] != b"glTF":
@@ -385,11 +398,13 @@ def _check_gltf(file: File, suffix: str, data: bytes) -> None:
         text = data[20 : 20 + size]
     try:
         tree = json.loads(text)
-        held = sum(_buffer_bytes(file, buffer, len(data)) for buffer in tree.get("buffers", []))
+        buffers = tree.get("buffers", [])
+        held = sum(_buffer_bytes(file, buffer, len(data)) for buffer in buffers)
         for number, accessor in enumerate(tree.get("accessors", [])):
             size = _COMPONENT_BYTES[accessor["componentType"]] * _COMPONENTS[accessor["type"]]
             if not 0 <= accessor["count"] * size <= held:
                 raise FormatError(f"accessor {number} claims {accessor['count']} items, more than the file holds", file)
+        return {str(buffer["uri"]) for buffer in buffers if not str(buffer.get("uri") or "data:").startswith("data:")}
     except FormatError:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:

@@ -19,7 +19,7 @@ from wayfold.core.archive import VERSION, read_archive, stamped
 from wayfold.errors import ParameterError, WayfoldError
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_BUILDS_NOTHING = ("bench/", "cli/", "view/", "samples/")
+_BUILDS_NOTHING = ("cli/", "view/", "samples/")
 
 
 class Saved(Protocol):

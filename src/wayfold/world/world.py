@@ -390,6 +390,8 @@ def _check_plain(value: Any, name: str) -> None:
     if isinstance(value, tuple):
         for item in value:
             _check_plain(item, name)
+    elif isinstance(value, int) and abs(value) >= 2**63:
+        raise ParameterError(f"{name} must be a whole number of at most 64 bits, not {checks.shown(value)}")
     elif not (value is None or isinstance(value, (bool, int, float, str, np.bool_, np.integer, np.floating))):
         raise ParameterError(f"{name} has no plain value: {checks.shown(value)}")
 

@@ -24,6 +24,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 import websockets
 import websockets.asyncio.server
+from viser.infra import Message
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
@@ -165,12 +166,15 @@ class Gate:
         return name in ("localhost", socket.gethostname()) or _is_address(name)
 
     def _knows_token(self, request: Request) -> bool:
-        given = parse_qs(urlsplit(request.path).query).get("token", [])
+        try:
+            given = parse_qs(urlsplit(request.path).query).get("token", [])
+        except ValueError:  # no address at all
+            return False
         for cookie in request.headers.get("Cookie", "").split(";"):
             name, _, value = cookie.strip().partition("=")
             if name == self._cookie:
                 given.append(value)
-        return any(hmac.compare_digest(value.encode(), self.token.encode()) for value in given)
+        return any(hmac.compare_digest(value.encode(errors="surrogatepass"), self.token.encode()) for value in given)
 
     # --- what --------------------------------------------------------------------------------------------------------
 
@@ -202,10 +206,12 @@ class Gate:
             elif kind == "ViewerCameraMessage":
                 for name, count in (("wxyz", 4), ("position", 3), ("look_at", 3), ("up_direction", 3)):
                     _check_numbers(message[name], count)
-                _check_numbers([message[name] for name in ("fov", "near", "image_height", "image_width")], 4)
+                _check_numbers([message[name] for name in ("fov", "near", "far", "image_height", "image_width")], 5)
             else:
                 raise ValueError(f"{kind} is not for clients")
-            return msgspec.msgpack.encode(message)
+            checked = msgspec.msgpack.encode(message)
+            Message.deserialize(checked)  # fields that are missing or too many would end the connection later
+            return checked
         except Exception:  # whatever is wrong with a message: it is not taken
             self.refused += 1
             return None
