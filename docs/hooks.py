@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
-from wayfold._load import _KINDS
 from wayfold.cli.app import app
+from wayfold.formats.load import _KINDS
 
 MARK = "<!-- commands -->"
 SCHEMAS = "<!-- schemas -->"

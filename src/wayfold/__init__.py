@@ -31,8 +31,8 @@ _LAZY = {
     "Planner": "wayfold.world",
     "Box": "wayfold.world",
     "Prism": "wayfold.world",
-    "load": "wayfold._load",
-    "warmup": "wayfold._warmup",
+    "load": "wayfold.formats.load",
+    "warmup": "wayfold.core.warmup",
 }
 _PACKAGES = (
     "errors",
@@ -120,10 +120,10 @@ if TYPE_CHECKING:
         waypoints,
         world,
     )
-    from wayfold._load import load
-    from wayfold._warmup import warmup
     from wayfold.agent import Agent, Motion
+    from wayfold.core.warmup import warmup
     from wayfold.floorplan import Decomposition, FloorPlan
+    from wayfold.formats.load import load
     from wayfold.geometry import Mesh
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid, SparseGrid

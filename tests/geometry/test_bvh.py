@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests import naive_geometry as naive
 from tests.geometry.strategies import lattice_points3, meshes, points3, rays
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import Mesh, TriangleIndex, _bvh_kernels, _kernels
+from wayfold.geometry import Mesh, TriangleIndex, bvh_kernels, space_kernels
 from wayfold.geometry.bvh import new_stack
 
 pytestmark = pytest.mark.kernels
@@ -147,14 +147,14 @@ def test_the_tree_finds_what_looking_at_every_triangle_finds():
     rng = np.random.default_rng(5)
     starts, ends = rng.uniform(0, 10, (2, 60, 3))
     for a, b in zip(map(tuple, starts.tolist()), map(tuple, ends.tolist()), strict=True):
-        hits = [_kernels.segment_triangle(a, b, *triangle) for triangle in triangles]
+        hits = [space_kernels.segment_triangle(a, b, *triangle) for triangle in triangles]
         first = int(np.argmin(hits)) if min(hits) <= 1 else -1
         assert index.rays([a], [np.subtract(b, a)], math.dist(a, b))[1].tolist() == [first]
         assert index.visible([a], [b]).tolist() == [first < 0]
-        away = math.sqrt(min(_kernels.segment_triangle2(a, b, *triangle) for triangle in triangles))
+        away = math.sqrt(min(space_kernels.segment_triangle2(a, b, *triangle) for triangle in triangles))
         assert index.clear([a], [b], away * 1.001).tolist() == [False]
         assert index.clear([a], [b], away * 0.999).tolist() == [away > 0]
-        near = [_kernels.distance2(a, _kernels.closest_on_triangle(a, *triangle)) for triangle in triangles]
+        near = [space_kernels.distance2(a, space_kernels.closest_on_triangle(a, *triangle)) for triangle in triangles]
         assert index.nearest([a])[1].tolist() == [int(np.argmin(near))]
 
 
@@ -163,12 +163,12 @@ def test_the_scalar_kernels_answer_as_the_batches_do():
     stack = new_stack()
     a, b = (0.0, 1.0, 2.0), (9.0, 8.0, 7.0)
     way = tuple(y - x for x, y in zip(a, b, strict=True))
-    distance, triangle = _bvh_kernels.ray_nearest(index.tree, stack, a, way, np.inf)
+    distance, triangle = bvh_kernels.ray_nearest(index.tree, stack, a, way, np.inf)
     distances, triangles = index.rays([a], [way])
     assert (distance, triangle) == (distances[0], triangles[0])
-    assert _bvh_kernels.any_hit(index.tree, stack, a, b) != index.visible([a], [b])[0]
-    assert _bvh_kernels.capsule_clear(index.tree, stack, a, b, 0.1) == index.clear([a], [b], 0.1)[0]
-    squared, triangle, point = _bvh_kernels.nearest_triangle(index.tree, stack, a, np.inf)
+    assert bvh_kernels.any_hit(index.tree, stack, a, b) != index.visible([a], [b])[0]
+    assert bvh_kernels.capsule_clear(index.tree, stack, a, b, 0.1) == index.clear([a], [b], 0.1)[0]
+    squared, triangle, point = bvh_kernels.nearest_triangle(index.tree, stack, a, np.inf)
     distances, triangles, closest = index.nearest([a])
     assert (math.sqrt(squared), triangle, list(point)) == (distances[0], triangles[0], closest[0].tolist())
 
@@ -200,12 +200,12 @@ def test_every_triangle_is_in_one_leaf_inside_the_boxes_above_it(count, seed, ki
     waiting, seen = [(0, 0, [])], []
     while waiting:
         node, depth, above = waiting.pop()
-        assert depth < _bvh_kernels.STACK_SIZE - 1
+        assert depth < bvh_kernels.STACK_SIZE - 1
         above = [*above, tree.bounds[node].astype(np.float64)]
         first, size = tree.links[node].tolist()
         if size == 0:
             waiting += [(first, depth + 1, above), (first + 1, depth + 1, above)]
-        assert size <= _bvh_kernels.LEAF_SIZE
+        assert size <= bvh_kernels.LEAF_SIZE
         for place in range(first, first + size):
             corners = mesh.corners[tree.triangles[place]]
             assert tree.corners[place].tolist() == corners.ravel().tolist()
@@ -223,12 +223,12 @@ def test_however_lopsided_the_triangles_the_tree_is_shallower_than_the_stack():
     boxes = np.hstack([points, points]).astype(np.float32)
     links = np.empty((2 * count - 1, 2), np.int32)
     bounds = np.empty((2 * count - 1, 6), np.float32)
-    nodes = _bvh_kernels.build_boxes(boxes, np.arange(count, dtype=np.int32), bounds, links)
+    nodes = bvh_kernels.build_boxes(boxes, np.arange(count, dtype=np.int32), bounds, links)
     depth = np.zeros(nodes, int)
     for node, (first, size) in enumerate(links[:nodes].tolist()):  # children come after their parents
         if size == 0:
             depth[first : first + 2] = depth[node] + 1
-    assert _bvh_kernels.BALANCE_DEPTH < depth.max() < _bvh_kernels.STACK_SIZE
+    assert bvh_kernels.BALANCE_DEPTH < depth.max() < bvh_kernels.STACK_SIZE
 
 
 def test_directions_of_any_length_and_one_for_all_are_the_same_rays():

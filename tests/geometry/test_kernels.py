@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tests import naive_geometry as naive
 from tests.geometry.strategies import lattice_points3, points, points3, triangles
-from wayfold.geometry import _kernels
+from wayfold.geometry import space_kernels
 
 pytestmark = pytest.mark.kernels
 
@@ -17,7 +17,7 @@ def close(squared, exact_squared, *points):
 
 
 def hit(origin, direction, triangle):
-    return _kernels.ray_triangle(origin, _kernels.ray_frame(direction, 1.0), *triangle)
+    return space_kernels.ray_triangle(origin, space_kernels.ray_frame(direction, 1.0), *triangle)
 
 
 @given(points3, points3.filter(any), triangles())
@@ -58,8 +58,8 @@ def test_a_triangle_that_is_seen_edge_on_is_not_met(origin, direction, other, pl
 
 @given(points3, triangles())
 def test_the_closest_point_of_a_triangle_is_as_near_as_it_gets(p, triangle):
-    found = _kernels.closest_on_triangle(p, *triangle)
-    assert close(_kernels.distance2(p, found), naive.point_triangle2(p, triangle), p, *triangle)
+    found = space_kernels.closest_on_triangle(p, *triangle)
+    assert close(space_kernels.distance2(p, found), naive.point_triangle2(p, triangle), p, *triangle)
     assert close(naive.point_triangle2(found, triangle), 0, p, *triangle)
 
 
@@ -69,25 +69,25 @@ def test_the_closest_point_of_a_triangle_is_as_near_as_it_gets(p, triangle):
 def test_rounding_in_slivers_does_not_move_the_closest_point(a, b, share, place):
     triangle = (a, b, naive.at(a, b, share))
     p = naive.at(a, b, place)
-    found = _kernels.closest_on_triangle(p, *triangle)
-    assert close(_kernels.distance2(p, found), naive.point_triangle2(p, triangle), p, *triangle)
+    found = space_kernels.closest_on_triangle(p, *triangle)
+    assert close(space_kernels.distance2(p, found), naive.point_triangle2(p, triangle), p, *triangle)
 
 
 @given(points3, points3, points3, points3)
 def test_segments_are_as_far_apart_as_their_nearest_points(p, q, r, s):
-    assert close(_kernels.segment_segment2(p, q, r, s), naive.segment_segment2(p, q, r, s), p, q, r, s)
+    assert close(space_kernels.segment_segment2(p, q, r, s), naive.segment_segment2(p, q, r, s), p, q, r, s)
 
 
 @given(points3, points3, triangles())
 def test_a_segment_is_as_far_from_a_triangle_as_their_nearest_points(p, q, triangle):
-    found = _kernels.segment_triangle2(p, q, *triangle)
+    found = space_kernels.segment_triangle2(p, q, *triangle)
     assert close(found, naive.segment_triangle2(p, q, triangle), p, q, *triangle)
 
 
 @given(triangles(), points3, points3)
 def test_every_triangle_that_touches_a_box_is_found_and_none_that_is_further_than_rounding(triangle, p, q):
     low, high = tuple(map(min, p, q)), tuple(map(max, p, q))
-    found = _kernels.triangle_box(*triangle, low, high)
+    found = space_kernels.triangle_box(*triangle, low, high)
     if naive.triangle_touches_box(triangle, low, high):
         assert found
     else:
@@ -100,4 +100,4 @@ def test_every_triangle_that_touches_a_box_is_found_and_none_that_is_further_tha
 @given(triangles(lattice_points3), lattice_points3, points(st.sampled_from([0.0, 0.5, 1.0, 3.0])))
 def test_on_a_lattice_touching_a_box_is_decided_exactly(triangle, low, size):
     high = tuple(x + y for x, y in zip(low, size, strict=True))
-    assert _kernels.triangle_box(*triangle, low, high) == naive.triangle_touches_box(triangle, low, high)
+    assert space_kernels.triangle_box(*triangle, low, high) == naive.triangle_touches_box(triangle, low, high)

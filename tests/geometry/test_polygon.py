@@ -10,7 +10,7 @@ from shapely.geometry import Polygon
 from tests import naive_geometry as naive
 from tests.geometry.strategies import points2
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import _plane_kernels, polygon
+from wayfold.geometry import plane_kernels, polygon
 
 pytestmark = pytest.mark.kernels
 
@@ -25,12 +25,12 @@ def test_orientation_is_the_sign_of_the_exact_area_even_for_points_one_ulp_off_a
     for _ in range(abs(ulps)):
         c[0] = math.nextafter(c[0], math.inf if ulps > 0 else -math.inf)
     assume(c[0] == 0 or abs(c[0]) > 1e-100)  # no underflow
-    assert _plane_kernels.orientation(*a, *b, *c) == naive.orientation(a, b, c)
+    assert plane_kernels.orientation(*a, *b, *c) == naive.orientation(a, b, c)
 
 
 @given(points2, points2, points2)
 def test_point_to_segment_distance_is_exact_up_to_rounding(p, a, b):
-    found = math.sqrt(_plane_kernels.point_segment2(*p, *a, *b))
+    found = math.sqrt(plane_kernels.point_segment2(*p, *a, *b))
     assert found == pytest.approx(math.sqrt(naive.point_segment2(p, a, b)), abs=1e-9)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests import naive_geometry as naive
 from tests.draws import seeds
-from wayfold.geometry._predicates_kernels import orientation
+from wayfold.geometry.predicate_kernels import orientation
 
 pytestmark = pytest.mark.kernels
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests import naive_geometry as naive
 from tests.geometry.strategies import eighths, meshes, points, points3
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import Mesh, Voxels, _kernels, voxelise
+from wayfold.geometry import Mesh, Voxels, space_kernels, voxelise
 
 pytestmark = pytest.mark.kernels
 
@@ -48,7 +48,7 @@ def test_no_touched_cell_is_missing_wherever_the_lattice_lies(mesh, origin, cell
         low = tuple(o + cell * x - grown for o, x in zip(origin, place, strict=True))
         high = tuple(x + cell + 2 * grown for x in low)
         triangles = [tuple(map(tuple, corners.tolist())) for corners in mesh.corners]
-        assert any(_kernels.triangle_box(*triangle, low, high) for triangle in triangles)
+        assert any(space_kernels.triangle_box(*triangle, low, high) for triangle in triangles)
 
 
 @given(meshes(corners=points(eighths)), st.floats(0.3, 3.0))

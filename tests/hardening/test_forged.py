@@ -11,9 +11,9 @@ import wayfold
 from tests.draws import SEED
 from tests.hardening import forge, things
 from tests.limited import run_cases
-from wayfold._load import _KINDS
 from wayfold.core.archive import read_archive, write_archive
 from wayfold.errors import FormatError, WayfoldError
+from wayfold.formats.load import _KINDS
 
 pytestmark = pytest.mark.kernels
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._plane_kernels import orientation
+from wayfold.geometry.plane_kernels import orientation
 
 MOST_BOUNDS = 48  # a region that has as many follows no further wall
 COS = np.array([1.0, 0.0, -1.0, 0.0])

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import implements, inline, kernel
-from wayfold.geometry._plane_kernels import point_segment2
-from wayfold.geometry._predicates_kernels import orientation
-from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.geometry.plane_kernels import point_segment2
+from wayfold.geometry.predicate_kernels import orientation
+from wayfold.graph.search_kernels import cost, distance, slots, target
 
 
 class Cells(NamedTuple):

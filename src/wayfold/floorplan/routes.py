@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from wayfold.core.batches import run_chunks
 from wayfold.floorplan._query_kernels import RouteSpace
-from wayfold.geometry._funnel_kernels import pull_string
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.geometry.funnel_kernels import pull_string
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.path import Path, Status
 

@@ -18,7 +18,7 @@ from wayfold.core.archive import File
 from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, VersionError
 from wayfold.formats._polygons import triangulate, triangulate_faces
-from wayfold.formats._text import parse_json, read_bytes
+from wayfold.formats.text import parse_json, read_bytes
 from wayfold.geometry.mesh import Mesh
 
 _DEPTHS = {"MultiSurface": 0, "CompositeSurface": 0, "Solid": 1, "MultiSolid": 2, "CompositeSolid": 2}

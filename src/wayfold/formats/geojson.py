@@ -11,7 +11,7 @@ from wayfold.core import checks
 from wayfold.core.archive import File, replacing
 from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError
-from wayfold.formats._text import parse_json, read_bytes
+from wayfold.formats.text import parse_json, read_bytes
 
 if TYPE_CHECKING:
     from shapely import Polygon

@@ -20,7 +20,7 @@ from wayfold.core.archive import File, replacing
 from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._polygons import triangulate_faces
-from wayfold.formats._text import coordinates, read_bytes, shown, whole_numbers
+from wayfold.formats.text import coordinates, read_bytes, shown, whole_numbers
 from wayfold.geometry.frame import Frame
 from wayfold.geometry.mesh import Mesh
 

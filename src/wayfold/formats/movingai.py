@@ -18,7 +18,7 @@ from wayfold.core import checks
 from wayfold.core.archive import File, replacing
 from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError, VersionError
-from wayfold.formats._text import columns, finite_numbers, read_bytes, shown, whole_numbers
+from wayfold.formats.text import columns, finite_numbers, read_bytes, shown, whole_numbers
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 """Kinds of cells in `MovingAiMap.kinds`."""

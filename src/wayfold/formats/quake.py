@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wayfold.core import checks
 from wayfold.core.archive import File
 from wayfold.errors import FormatError, GeometryError, VersionError
-from wayfold.formats._text import read_bytes
+from wayfold.formats.text import read_bytes
 from wayfold.geometry.mesh import Mesh
 
 _NEAR = 0.05  # units; planes are float32 at coordinates in the thousands, and bevels cut tips of about this size

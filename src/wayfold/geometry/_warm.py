@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayfold.geometry import _bvh_kernels, polygon
+from wayfold.geometry import bvh_kernels, polygon
 from wayfold.geometry.bvh import TriangleIndex, new_stack
 from wayfold.geometry.mesh import Mesh
 from wayfold.geometry.voxels import voxelise
@@ -24,12 +24,12 @@ def warm() -> None:
     # The kernels that others call are compiled into their callers; called from here they are also kept on their own.
     stack = new_stack()
     above, middle, down = (0.2, 0.2, 1.0), (0.2, 0.2, 0.0), (0.0, 0.0, -1.0)
-    _bvh_kernels.ray_nearest(index.tree, stack, above, down, np.inf)
-    _bvh_kernels.any_hit(index.tree, stack, above, middle)
-    _bvh_kernels.below_any(index.tree, stack, above, np.zeros(len(index.mesh)))
-    _bvh_kernels.capsule_clear(index.tree, stack, above, middle, 0.1)
-    _bvh_kernels.nearest_triangle(index.tree, stack, above, np.inf)
-    _bvh_kernels.collect_hits(index.tree, stack, above, down, np.inf, np.empty(0), np.empty(0, np.int32))
+    bvh_kernels.ray_nearest(index.tree, stack, above, down, np.inf)
+    bvh_kernels.any_hit(index.tree, stack, above, middle)
+    bvh_kernels.below_any(index.tree, stack, above, np.zeros(len(index.mesh)))
+    bvh_kernels.capsule_clear(index.tree, stack, above, middle, 0.1)
+    bvh_kernels.nearest_triangle(index.tree, stack, above, np.inf)
+    bvh_kernels.collect_hits(index.tree, stack, above, down, np.inf, np.empty(0), np.empty(0, np.int32))
     voxelise(mesh, 1.0, workers=1)
     ring = corners[:, :2]
     polygon.contains(ring, ring)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.core import checks
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import _bvh_kernels
+from wayfold.geometry import bvh_kernels
 from wayfold.geometry.mesh import Mesh
 
 Floats = NDArray[np.float64]
@@ -26,10 +26,10 @@ _FARTHEST = 1e15  # metres: products of such coordinates are far from the limits
 _GROWTH = 2.0**-23  # of the largest coordinate: boxes cover what float64 rounding in a triangle test can reach
 
 
-def new_stack() -> _bvh_kernels.Stack:
+def new_stack() -> bvh_kernels.Stack:
     """Scratch of the query kernels; one serves any number of queries in one thread, whatever the mesh."""
-    size = _bvh_kernels.STACK_SIZE
-    return _bvh_kernels.Stack(np.empty(size, np.int32), np.empty(size, np.float64))
+    size = bvh_kernels.STACK_SIZE
+    return bvh_kernels.Stack(np.empty(size, np.int32), np.empty(size, np.float64))
 
 
 @checks.checked
@@ -46,7 +46,7 @@ class TriangleIndex:
     mesh : Mesh
         The mesh as given; triangle numbers in answers are its rows.
     tree : Boxes
-        Arrays for kernels of other packages: ``_bvh_kernels.ray_nearest``, ``any_hit``, ``capsule_clear``,
+        Arrays for kernels of other packages: ``bvh_kernels.ray_nearest``, ``any_hit``, ``capsule_clear``,
         ``nearest_triangle``.
 
     Notes
@@ -71,8 +71,8 @@ class TriangleIndex:
         order = np.arange(count, dtype=np.int32)
         bounds = np.empty((2 * count - 1, 6), np.float32)
         links = np.empty((2 * count - 1, 2), np.int32)
-        nodes = _bvh_kernels.build_boxes(boxes, order, bounds, links)
-        self.tree = _bvh_kernels.Boxes(
+        nodes = bvh_kernels.build_boxes(boxes, order, bounds, links)
+        self.tree = bvh_kernels.Boxes(
             bounds[:nodes].copy(), links[:nodes].copy(), corners.reshape(count, 9)[order], order
         )
 
@@ -112,7 +112,7 @@ class TriangleIndex:
         triangles = np.empty(len(starts), np.int32)
 
         def work(first: int, last: int) -> None:
-            _bvh_kernels.batch_rays(self.tree, new_stack(), starts, ways, limit, first, last, distances, triangles)
+            bvh_kernels.batch_rays(self.tree, new_stack(), starts, ways, limit, first, last, distances, triangles)
 
         run_chunks(work, len(starts), workers=workers, chunk=4096)
         return distances, triangles
@@ -143,7 +143,7 @@ class TriangleIndex:
         triangles = np.empty(0, np.int32)
 
         def work(first: int, last: int) -> None:
-            _bvh_kernels.batch_hits(
+            bvh_kernels.batch_hits(
                 self.tree, new_stack(), starts, ways, limit, offsets, first, last, counts, distances, triangles
             )
 
@@ -173,7 +173,7 @@ class TriangleIndex:
         visible = np.empty(len(starts), np.bool_)
 
         def work(first: int, last: int) -> None:
-            _bvh_kernels.batch_visible(self.tree, new_stack(), starts, ends, first, last, visible)
+            bvh_kernels.batch_visible(self.tree, new_stack(), starts, ends, first, last, visible)
 
         run_chunks(work, len(starts), workers=workers, chunk=4096)
         return visible
@@ -200,7 +200,7 @@ class TriangleIndex:
         clear = np.empty(len(starts), np.bool_)
 
         def work(first: int, last: int) -> None:
-            _bvh_kernels.batch_clear(self.tree, new_stack(), starts, ends, radius, first, last, clear)
+            bvh_kernels.batch_clear(self.tree, new_stack(), starts, ends, radius, first, last, clear)
 
         run_chunks(work, len(starts), workers=workers, chunk=1024)
         return clear
@@ -235,7 +235,7 @@ class TriangleIndex:
         closest = np.empty((len(where), 3))
 
         def work(first: int, last: int) -> None:
-            _bvh_kernels.batch_nearest(
+            bvh_kernels.batch_nearest(
                 self.tree, new_stack(), where, limit * limit, first, last, distances, triangles, closest
             )
 
@@ -260,9 +260,9 @@ class TriangleIndex:
         if (low > high).any():
             raise ParameterError(f"box_low must not be above box_high: {low.tolist()}, {high.tolist()}")
         corners = tuple(low.tolist()), tuple(high.tolist())
-        count = _bvh_kernels.collect_overlapping(self.tree, new_stack(), *corners, np.empty(0, np.int32))
+        count = bvh_kernels.collect_overlapping(self.tree, new_stack(), *corners, np.empty(0, np.int32))
         triangles = np.empty(count, np.int32)
-        _bvh_kernels.collect_overlapping(self.tree, new_stack(), *corners, triangles)
+        bvh_kernels.collect_overlapping(self.tree, new_stack(), *corners, triangles)
         triangles.sort()
         return triangles
 

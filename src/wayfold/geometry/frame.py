@@ -2,7 +2,7 @@
 
 Float64 keeps 16 digits of a coordinate. A world in metres of a national grid spends seven of them on where it lies, and
 products of coordinates lose as many again. So maps keep coordinates relative to a `Frame` and give them back as they
-came. Decisions about given points are exact (`_predicates_kernels`); a tolerance is only for points that were computed,
+came. Decisions about given points are exact (`predicate_kernels`); a tolerance is only for points that were computed,
 is one of those below, and is relative to the extent of the world or to a length in it, never to where the world lies.
 """
 

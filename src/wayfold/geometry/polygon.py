@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import _plane_kernels
+from wayfold.geometry import plane_kernels
 
 Points = NDArray[np.float64]
 
@@ -64,23 +64,23 @@ def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
     """
     ring, where = _ring(polygon), _points2(points, "points")
     inside = np.empty(len(where), np.bool_)
-    _plane_kernels.points_in_polygon(ring, where, inside)
+    plane_kernels.points_in_polygon(ring, where, inside)
     return inside
 
 
 def area(polygon: ArrayLike) -> float:
     """Area of a simple polygon in square metres, >= 0 whichever way it turns."""
-    return abs(float(_plane_kernels.polygon_moments(_ring(polygon))[0]))
+    return abs(float(plane_kernels.polygon_moments(_ring(polygon))[0]))
 
 
 def centroid(polygon: ArrayLike) -> Points:
     """Centre of mass of a simple polygon, (2,) metres; of its boundary when it has no area."""
-    return np.array(_plane_kernels.polygon_moments(_ring(polygon))[1:])
+    return np.array(plane_kernels.polygon_moments(_ring(polygon))[1:])
 
 
 def orientation(polygon: ArrayLike) -> int:
     """1 when a simple polygon runs counter-clockwise, -1 when clockwise, 0 when it has no area."""
-    return int(np.sign(_plane_kernels.polygon_moments(_ring(polygon))[0]))
+    return int(np.sign(plane_kernels.polygon_moments(_ring(polygon))[0]))
 
 
 def is_convex(polygon: ArrayLike) -> bool:
@@ -88,7 +88,7 @@ def is_convex(polygon: ArrayLike) -> bool:
 
     Corners in the middle of a straight side and repeated corners are allowed; a polygon without area is not convex.
     """
-    return bool(_plane_kernels.polygon_is_convex(_ring(polygon)) != 0)
+    return bool(plane_kernels.polygon_is_convex(_ring(polygon)) != 0)
 
 
 def segments_intersect(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> NDArray[np.int8]:
@@ -108,5 +108,5 @@ def segments_intersect(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -
     if not a.shape == b.shape == c.shape == d.shape:
         raise ParameterError(f"a, b, c and d must be as many points, not {len(a)}, {len(b)}, {len(c)} and {len(d)}")
     meet = np.empty(len(a), np.int8)
-    _plane_kernels.segments_meet(a, b, c, d, meet)
+    plane_kernels.segments_meet(a, b, c, d, meet)
     return meet

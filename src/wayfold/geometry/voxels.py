@@ -11,7 +11,7 @@ from wayfold.core import checks
 from wayfold.core.batches import run_chunks
 from wayfold.core.locks import Portable
 from wayfold.errors import ParameterError
-from wayfold.geometry import _voxel_kernels
+from wayfold.geometry import voxel_kernels
 from wayfold.geometry.mesh import Mesh
 
 Cells = NDArray[np.int32]
@@ -172,16 +172,16 @@ def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, worker
     codes = np.empty(0, np.int64)
 
     def work(first: int, last: int) -> None:
-        _voxel_kernels.touched_cells(corners, slack, low, shape, offsets, first, last, counts, codes)
+        voxel_kernels.touched_cells(corners, slack, low, shape, offsets, first, last, counts, codes)
 
     run_chunks(work, len(corners), workers=workers, chunk=4096)
     _refuse_above_limit(float(counts.sum()), width)
     np.cumsum(counts, out=offsets[1:])
     codes = np.empty(offsets[-1], np.int64)
     run_chunks(work, len(corners), workers=workers, chunk=4096)
-    codes = _voxel_kernels.sort_codes(codes, np.empty_like(codes), int(shape.prod()))
+    codes = voxel_kernels.sort_codes(codes, np.empty_like(codes), int(shape.prod()))
     cells = np.empty((1 + int(np.count_nonzero(codes[1:] != codes[:-1])), 3), np.int32)
-    _voxel_kernels.decode_cells(codes, low, shape, cells)
+    voxel_kernels.decode_cells(codes, low, shape, cells)
     return Voxels(cells, corner, width)
 
 

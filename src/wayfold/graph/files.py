@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayfold.agent import ALL_MOTIONS
 from wayfold.core import checks
 from wayfold.core.schema import Array, Parts, Schema, Value
-from wayfold.graph import _csr_kernels
+from wayfold.graph import csr_kernels
 
 if TYPE_CHECKING:
     from wayfold.graph.graph import Graph
@@ -30,8 +30,8 @@ ARRAYS = {
 }
 DIRECTED = Value(bool, "whether edges are one-way")
 _WRONG = {
-    _csr_kernels.UNSORTED: "the targets of a row do not ascend",
-    _csr_kernels.ONE_WAY: "an edge of an undirected graph stands in one of its two rows only",
+    csr_kernels.UNSORTED: "the targets of a row do not ascend",
+    csr_kernels.ONE_WAY: "an edge of an undirected graph stands in one of its two rows only",
 }
 
 
@@ -39,8 +39,8 @@ def rows_fit(parts: Parts) -> None:
     """The targets of each row ascend; edges of an undirected graph stand in the rows of both of their ends."""
     offsets, targets = parts.arrays["offsets"], parts.arrays["targets"]
     directed = bool(parts.meta.get("directed", False))
-    found = _csr_kernels.judge_rows(offsets, targets, directed, offsets[:-1].copy())
-    if found != _csr_kernels.FINE:
+    found = csr_kernels.judge_rows(offsets, targets, directed, offsets[:-1].copy())
+    if found != csr_kernels.FINE:
         raise ValueError(_WRONG[found])
 
 
@@ -59,10 +59,10 @@ def graph_arrays(graph: Graph) -> dict[str, NDArray[Any]]:
             used = graph.motions > 0
             offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(used, dtype=np.int64)])[offsets]
             rows = {name: array[used] for name, array in rows.items()}
-    if _csr_kernels.judge_rows(offsets, rows["targets"], True, offsets[:-1].copy()) != _csr_kernels.FINE:
+    if csr_kernels.judge_rows(offsets, rows["targets"], True, offsets[:-1].copy()) != csr_kernels.FINE:
         rows = {name: array.copy() for name, array in rows.items()}
         costs, motions = rows.get("costs", np.empty(0, np.float32)), rows.get("motions", np.empty(0, np.uint8))
-        _csr_kernels.sort_rows(offsets, rows["targets"], costs, motions)
+        csr_kernels.sort_rows(offsets, rows["targets"], costs, motions)
     return {"points": graph.points, "offsets": offsets, **rows}
 
 

@@ -13,7 +13,7 @@ from wayfold.core.arrays import distinct
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.schema import Parts, Savable
 from wayfold.errors import MissingDependencyError, ParameterError
-from wayfold.graph import _build, _kernels, files, searcher
+from wayfold.graph import build, files, search_kernels, searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.graph.tree import Tree
 from wayfold.path import Path, Paths, Status
@@ -182,16 +182,16 @@ class Graph(Savable):
         directed: bool = False,
     ) -> None:
         where = checks.floats(points, "points", "an (n, 3) array of numbers")
-        _build.check_rows(where, offsets, targets, costs, motions)
+        build.check_rows(where, offsets, targets, costs, motions)
         self.points = where
         self.offsets = offsets
         self.targets = targets
         self.costs = costs
         self.motions = motions
         self.directed = directed
-        self._scale = 1.0 if costs is None else _build.cost_scale(offsets, targets, costs, where)
+        self._scale = 1.0 if costs is None else build.cost_scale(offsets, targets, costs, where)
         self._workspaces = Workspaces(len(where))
-        self._spaces: dict[int, _kernels.GraphSpace] = {}
+        self._spaces: dict[int, search_kernels.GraphSpace] = {}
         self._components = BoundedCache(most=8)  # for each set of motions
         self._reverse: Graph | None = None
         self._tree: cKDTree | None = None
@@ -226,8 +226,8 @@ class Graph(Savable):
         Edges are read in blocks, so that beside the input and the finished arrays only 8 bytes a node are needed.
         The result does not depend on the order of the edges.
         """
-        where = _build.check_points(points)
-        rows = _build.rows_from_edges(len(where), edges, costs, motions, directed)
+        where = build.check_points(points)
+        rows = build.rows_from_edges(len(where), edges, costs, motions, directed)
         return cls(where, *rows, directed=directed)
 
     @property
@@ -403,7 +403,7 @@ class Graph(Savable):
         wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets")).ravel()
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         unlimited = limit is None or checks.real(limit, "limit") == np.inf
-        most = _kernels.UNLIMITED if unlimited else checks.number(limit, "limit", low=0.0)
+        most = search_kernels.UNLIMITED if unlimited else checks.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         return searcher.costs_from(space, self._workspaces, node, wanted, most)
 
@@ -432,7 +432,7 @@ class Graph(Savable):
 
     def _label(self, usable: int) -> NDArray[np.int32]:
         labels = np.empty(self.num_nodes, np.int32)
-        _kernels.label_components(self._space(usable), labels)
+        search_kernels.label_components(self._space(usable), labels)
         labels.setflags(write=False)
         return labels
 
@@ -462,7 +462,7 @@ class Graph(Savable):
         if not self.directed:
             return self
         if self._reverse is None:
-            rows = _build.turn_round(self.offsets, self.targets, self.costs, self.motions)
+            rows = build.turn_round(self.offsets, self.targets, self.costs, self.motions)
             self._reverse = Graph(self.points, *rows, directed=True)
         return self._reverse
 
@@ -490,12 +490,12 @@ class Graph(Savable):
 
     def _space(
         self, usable: int, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None
-    ) -> _kernels.GraphSpace:
+    ) -> search_kernels.GraphSpace:
         if (labels is None) != (allowed is None):
             raise ParameterError("labels and allowed belong together: give both or neither")
         space = self._spaces.get(usable)
         if space is None:
-            space = self._spaces[usable] = _kernels.GraphSpace(
+            space = self._spaces[usable] = search_kernels.GraphSpace(
                 offsets=self.offsets,
                 targets=self.targets,
                 costs=_NO_COSTS if self.costs is None else self.costs,
@@ -508,7 +508,7 @@ class Graph(Savable):
             )
         if labels is None or allowed is None:
             return space
-        by_node, mask = _build.label_filter(self.num_nodes, labels, allowed)
+        by_node, mask = build.label_filter(self.num_nodes, labels, allowed)
         return space._replace(labels=by_node, allowed=mask)
 
     # --- other libraries ---------------------------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from wayfold.core import batches, checks
 from wayfold.core.locks import Portable
-from wayfold.graph import _kernels
-from wayfold.graph._kernels import SearchState
+from wayfold.graph import search_kernels
+from wayfold.graph.search_kernels import SearchState
 from wayfold.path import Path, Paths, Status
 
 NO_NODES = np.empty(0, np.int32)
-UNLIMITED = float(_kernels.UNLIMITED)
+UNLIMITED = float(search_kernels.UNLIMITED)
 NO_BUDGET = np.iinfo(np.int64).max
 _STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
 # A query of a batch takes from microseconds to milliseconds: chunks of this size keep the threads evenly busy.
@@ -31,7 +31,7 @@ def check_budget(budget: int | None) -> int:
     return NO_BUDGET if budget is None else checks.whole(budget, "budget", low=1)
 
 
-def run(workspaces: Workspaces, call: Callable[[_kernels.SearchState], tuple[Any, ...]]) -> Any:
+def run(workspaces: Workspaces, call: Callable[[search_kernels.SearchState], tuple[Any, ...]]) -> Any:
     """Run a search kernel with a borrowed state, again with a larger heap as long as the heap is too small.
 
     `call(state)` returns a tuple that begins with the status; the result is the state (to be given back by the
@@ -39,7 +39,7 @@ def run(workspaces: Workspaces, call: Callable[[_kernels.SearchState], tuple[Any
     """
     state = workspaces.take()
     answer = call(state)
-    while answer[0] == _kernels.HEAP_FULL:
+    while answer[0] == search_kernels.HEAP_FULL:
         state = workspaces.larger(state)
         answer = call(state)
     return (state, *answer)
@@ -60,7 +60,9 @@ def one(
     """The path from node `start` to node `goal` of a search space."""
     state, status, end, settled = run(
         workspaces,
-        lambda state: _kernels.search(space, state, start, goal, scale, _kernels.UNLIMITED, NO_NODES, budget, partial),
+        lambda state: search_kernels.search(
+            space, state, start, goal, scale, search_kernels.UNLIMITED, NO_NODES, budget, partial
+        ),
     )
     if end < 0:
         workspaces.give(state)
@@ -95,7 +97,9 @@ def settled_nodes(space: Any, workspaces: Workspaces, start: int, goal: int, sca
     """The nodes that the search for one path settles."""
     state, *_ = run(
         workspaces,
-        lambda state: _kernels.search(space, state, start, goal, scale, _kernels.UNLIMITED, NO_NODES, NO_BUDGET, False),
+        lambda state: search_kernels.search(
+            space, state, start, goal, scale, search_kernels.UNLIMITED, NO_NODES, NO_BUDGET, False
+        ),
     )
     nodes = np.flatnonzero(was_settled(state, slice(None)))
     workspaces.give(state)
@@ -104,14 +108,14 @@ def settled_nodes(space: Any, workspaces: Workspaces, start: int, goal: int, sca
 
 def _search_all(
     space: Any, workspaces: Workspaces, source: int, wanted: NDArray[np.int32], limit: float
-) -> _kernels.SearchState:
-    state: _kernels.SearchState = run(
-        workspaces, lambda state: _kernels.search(space, state, source, -1, 0.0, limit, wanted, NO_BUDGET, False)
+) -> search_kernels.SearchState:
+    state: search_kernels.SearchState = run(
+        workspaces, lambda state: search_kernels.search(space, state, source, -1, 0.0, limit, wanted, NO_BUDGET, False)
     )[0]
     return state
 
 
-def was_settled(state: _kernels.SearchState, picked: Any) -> NDArray[np.bool_]:
+def was_settled(state: search_kernels.SearchState, picked: Any) -> NDArray[np.bool_]:
     """Which of the picked nodes the last search settled."""
     return np.asarray((state.stamp[picked] > int(state.clock[0])) & (state.place[picked] < 0))
 
@@ -129,8 +133,10 @@ def both_ways(
     """The path between two nodes, searched from both ends; `back` is the space with every edge turned round."""
     ahead, behind = workspaces.take(), workspaces.take()
     while True:
-        status, meeting, settled, cost = _kernels.search_both_ways(space, back, ahead, behind, start, goal, budget)
-        if status != _kernels.HEAP_FULL:
+        status, meeting, settled, cost = search_kernels.search_both_ways(
+            space, back, ahead, behind, start, goal, budget
+        )
+        if status != search_kernels.HEAP_FULL:
             break
         ahead, behind = workspaces.larger(ahead), workspaces.larger(behind)
     path = Path(_STATUS[status], expanded=settled)
@@ -142,10 +148,10 @@ def both_ways(
     return path
 
 
-def trail(state: _kernels.SearchState, end: int) -> NDArray[np.int32]:
+def trail(state: search_kernels.SearchState, end: int) -> NDArray[np.int32]:
     """Nodes from the start of the last search to `end`."""
-    nodes = np.empty(_kernels.trail_length(state.parent, end), np.int32)
-    _kernels.trail(state.parent, end, nodes)
+    nodes = np.empty(search_kernels.trail_length(state.parent, end), np.int32)
+    search_kernels.trail(state.parent, end, nodes)
     return nodes
 
 
@@ -165,7 +171,7 @@ def many(
 ) -> Paths:
     """The paths of many queries, in parallel; queries that are not `possible` are unreachable without a search."""
     count = len(starts)
-    answers = _kernels.Answers(
+    answers = search_kernels.Answers(
         statuses=np.full(count, Status.UNREACHABLE.value, np.uint8),
         costs=np.full(count, np.inf),
         expanded=np.zeros(count, np.int64),
@@ -179,11 +185,11 @@ def many(
         nodes = np.empty(1024, np.int32)
         used = 0
         while first < last:
-            done, used, status = _kernels.search_many(
+            done, used, status = search_kernels.search_many(
                 space, state, queries[first:last], starts, goals, scale, NO_NODES, budget, partial, answers, nodes, used
             )
             first += done
-            if status == _kernels.HEAP_FULL:
+            if status == search_kernels.HEAP_FULL:
                 state = workspaces.larger(state)
             elif first < last:
                 nodes = np.resize(nodes, 2 * nodes.size)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
 from wayfold.errors import ParameterError
-from wayfold.graph import _kernels, searcher
+from wayfold.graph import search_kernels, searcher
 from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ class Tree:
         checks.nodes(nodes[nodes != -1], "nodes", self._graph.num_nodes)
         nodes = nodes.ravel().astype(np.int32)
         lengths = np.empty(len(nodes), np.int64)
-        _kernels.trail_lengths(self.parents, nodes, lengths)
+        search_kernels.trail_lengths(self.parents, nodes, lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         trails = np.empty(int(offsets[-1]), np.int32)
-        _kernels.trails(self.parents, nodes, offsets, trails)
+        search_kernels.trails(self.parents, nodes, offsets, trails)
         return trails, offsets

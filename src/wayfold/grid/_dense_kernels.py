@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import implements, inline, kernel
-from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.graph.search_kernels import cost, distance, slots, target
 
 STEP_X = np.array([1, 1, 0, -1, -1, -1, 0, 1], np.int64)
 STEP_Y = np.array([0, 1, 1, 1, 0, -1, -1, -1], np.int64)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import implements, inline, kernel
-from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
+from wayfold.graph.search_kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, relax, slots, target
 from wayfold.grid._dense_kernels import DIAGONAL, octile, walk_straight
 from wayfold.grid._edit_kernels import link_bits
 from wayfold.grid._store_kernels import (

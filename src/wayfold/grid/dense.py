@@ -17,7 +17,7 @@ from wayfold.core.schema import Array, Parts, Savable, Schema
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import load_map
 from wayfold.graph import Graph, searcher
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph.searcher import Workspaces
 from wayfold.grid import _dense_kernels
 from wayfold.path import Path, Paths, Status

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.core import checks, text
 from wayfold.core.batches import run_chunks
 from wayfold.errors import OffMapError, ParameterError
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.grid import _dense_kernels, _search_kernels

@@ -11,7 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.graph._kernels import HEAP_FULL, UNLIMITED, begin, cost, distance, drop_top, search, sift_up, slots, target
+from wayfold.graph.search_kernels import (
+    HEAP_FULL,
+    UNLIMITED,
+    begin,
+    cost,
+    distance,
+    drop_top,
+    search,
+    sift_up,
+    slots,
+    target,
+)
 from wayfold.hierarchy._query_kernels import FOREVER, OnGround, Overlay, first_portal, sum_down
 
 MOST_MEMBERS = 1024  # of a part that is eliminated: the matrices below are square

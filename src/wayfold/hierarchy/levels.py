@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wayfold.core import batches as _threads
 from wayfold.core.locks import Portable
 from wayfold.graph import Graph
-from wayfold.graph._kernels import SearchState
+from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import NO_NODES, Workspaces
 from wayfold.hierarchy import _customise_kernels, _query_kernels
 from wayfold.hierarchy.partition import Carried, Partition, Progress

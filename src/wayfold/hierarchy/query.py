@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from wayfold.core import batches
 from wayfold.core.locks import Portable
-from wayfold.graph import _kernels as graph_kernels
-from wayfold.graph._kernels import SearchState
+from wayfold.graph import search_kernels as graph_kernels
+from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import NO_NODES, Workspaces, was_settled
 from wayfold.hierarchy import _query_kernels
 from wayfold.hierarchy.levels import LANDMARKS, Levels

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import inline, kernel_with_memory
-from wayfold.graph._kernels import find_root
+from wayfold.graph.search_kernels import find_root
 
 
 class Loops(NamedTuple):

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.geometry._funnel_kernels import pull_string
-from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.geometry.funnel_kernels import pull_string
+from wayfold.graph.search_kernels import cost, distance, slots, target
 from wayfold.navmesh._price_kernels import LENIENT, Front, flat_length, price
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel, kernel_with_memory
-from wayfold.geometry._plane_kernels import point_in_polygon
+from wayfold.geometry.plane_kernels import point_in_polygon
 
 _HAIR = 1e-3  # of a voxel: a zone that ends at the ground does not reach over it
 

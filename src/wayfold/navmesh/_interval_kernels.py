@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._predicates_kernels import orientation
-from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
+from wayfold.geometry.predicate_kernels import orientation
+from wayfold.graph.search_kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, drop_top, sift_up
 
 _CLEAR = 0.1  # radians from half a turn from which a sum of angles tells on which side of it it is
 

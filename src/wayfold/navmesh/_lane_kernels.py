@@ -11,7 +11,7 @@ drops the small cells without ground do.
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel, kernel_with_memory
-from wayfold.geometry._voxel_kernels import clip
+from wayfold.geometry.voxel_kernels import clip
 from wayfold.navmesh._heightfield_kernels import Open, closes, height_over, step_between
 from wayfold.navmesh._tile_kernels import BEYOND, LANE
 

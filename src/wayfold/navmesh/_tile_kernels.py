@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper_with_memory, inline, kernel, kernel_with_memory
-from wayfold.graph._kernels import find_root
+from wayfold.graph.search_kernels import find_root
 from wayfold.navmesh._contour_kernels import _kept_after
 
 LANE = -5  # region of ground that erosion took and a lane may lead over; and, for lanes, of ground that is left

@@ -3,7 +3,7 @@
 
 A path is a sequence of crossings, points of portals. The search takes them from a few points of each chosen portal, its
 ends among them, and also walks along portals, on the cheaper side. Then the crossings that it found move to where the
-path is cheapest (`geometry._chain_kernels`), and those that a straight walk can do without are left out.
+path is cheapest (`geometry.chain_kernels`), and those that a straight walk can do without are left out.
 
 Nodes of the search: point j of the n-th chosen portal is n * m + j, then come the start, the goal, and the links.
 
@@ -27,9 +27,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._chain_kernels import reach, settle
-from wayfold.geometry._plane_kernels import point_segment2
-from wayfold.graph._kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, offer
+from wayfold.geometry.chain_kernels import reach, settle
+from wayfold.geometry.plane_kernels import point_segment2
+from wayfold.graph.search_kernels import BUDGET_EXHAUSTED, FOUND, UNREACHABLE, begin, drop_top, offer
 from wayfold.navmesh._ground_kernels import height_at
 from wayfold.navmesh._price_kernels import LENIENT, STRICT, price
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayfold.core import checks
 from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError
-from wayfold.formats._text import read_bytes, shown
+from wayfold.formats.text import read_bytes, shown
 from wayfold.navmesh import polygons
 from wayfold.navmesh._ground_kernels import Ground
 from wayfold.navmesh.snapshot import State

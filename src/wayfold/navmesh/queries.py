@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core.batches import run_chunks
-from wayfold.geometry._chain_kernels import Chain, Newton
+from wayfold.geometry.chain_kernels import Chain, Newton
 from wayfold.geometry.frame import SAME_LENGTH
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _weighted_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace

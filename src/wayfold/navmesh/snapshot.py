@@ -21,8 +21,8 @@ from wayfold.core.locks import Portable
 from wayfold.errors import ParameterError
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph
-from wayfold.graph._csr_kernels import sort_rows
-from wayfold.graph._kernels import SearchState
+from wayfold.graph.csr_kernels import sort_rows
+from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import Workspaces
 from wayfold.navmesh import _corridor_kernels, _ground_kernels
 from wayfold.navmesh._corridor_kernels import Links

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable
 from wayfold.geometry.frame import Frame
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
 from wayfold.navmesh._corridor_kernels import Portals
 from wayfold.navmesh._ground_kernels import Cells, Ground

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import inline, kernel
-from wayfold.graph._kernels import cost, slots, straight, target
+from wayfold.graph.search_kernels import cost, slots, straight, target
 from wayfold.subregions._kernels import usable
 
 DONE = 0

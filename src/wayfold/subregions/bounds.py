@@ -24,7 +24,7 @@ from wayfold.agent import Motion
 from wayfold.core import batches
 from wayfold.core.locks import Portable
 from wayfold.graph import Graph, searcher
-from wayfold.graph._kernels import HEAP_FULL, GraphSpace
+from wayfold.graph.search_kernels import HEAP_FULL, GraphSpace
 from wayfold.subregions import _kernels
 from wayfold.subregions._kernels import BoundedSpace, SteppedSpace
 from wayfold.waypoints import WaypointGraph

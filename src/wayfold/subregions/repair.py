@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.graph import Graph
-from wayfold.graph._build import cost_scale
+from wayfold.graph.build import cost_scale
 from wayfold.subregions import _repair_kernels as kernels
 from wayfold.subregions.abstraction import Abstraction, layout_of, region_order
 from wayfold.waypoints import WaypointGraph
-from wayfold.waypoints._edit_kernels import copy_rows, spare_targets
+from wayfold.waypoints.edit_kernels import copy_rows, spare_targets
 
 _SPARE = 8  # connections that a subregion can gain before all rows get more room
 

@@ -19,7 +19,7 @@ from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
-from wayfold.graph import _kernels as search_kernels
+from wayfold.graph import search_kernels as search_kernels
 from wayfold.path import Path, Status
 from wayfold.subregions import _kernels
 from wayfold.subregions.abstraction import COSTS, Abstraction, abstract

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import implements, inline, kernel
-from wayfold.graph._kernels import cost, distance, slots, target
+from wayfold.graph.search_kernels import cost, distance, slots, target
 from wayfold.terrain._disc_kernels import disc_cost
 from wayfold.terrain._kernels import Scratch, Triangulation, find
 

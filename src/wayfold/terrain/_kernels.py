@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._chain_kernels import place
-from wayfold.geometry._predicates_kernels import orientation
+from wayfold.geometry.chain_kernels import place
+from wayfold.geometry.predicate_kernels import orientation
 
 
 class Triangulation(NamedTuple):

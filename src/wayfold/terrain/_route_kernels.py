@@ -10,8 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.geometry._chain_kernels import chain_cost, place, reach, settle
-from wayfold.graph._kernels import FOUND, HEAP_FULL, UNREACHABLE, begin, cost, distance, drop_top, relax, slots, target
+from wayfold.geometry.chain_kernels import chain_cost, place, reach, settle
+from wayfold.graph.search_kernels import (
+    FOUND,
+    HEAP_FULL,
+    UNREACHABLE,
+    begin,
+    cost,
+    distance,
+    drop_top,
+    relax,
+    slots,
+    target,
+)
 from wayfold.terrain._kernels import (
     copy_point,
     segment_cost,  # noqa: F401

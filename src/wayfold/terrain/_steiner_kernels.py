@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, implements, inline, kernel
-from wayfold.graph._kernels import (
+from wayfold.graph.search_kernels import (
     FOUND,
     HEAP_FULL,
     UNREACHABLE,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.terrain import _bound_kernels

@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from wayfold.errors import ParameterError
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from wayfold.core import batches
 from wayfold.core.locks import Portable
-from wayfold.geometry import _chain_kernels
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.geometry import chain_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _route_kernels
@@ -597,17 +597,17 @@ class _RefineRoom:
         self.windows = _new_chain(size), _new_chain(size)
         self._newton = np.empty((5, 0))
 
-    def newton(self, capacity: int) -> _chain_kernels.Newton:
+    def newton(self, capacity: int) -> chain_kernels.Newton:
         """Scratch of the optimiser for so many points."""
         if self._newton.shape[1] < capacity:
             self._newton = np.empty((5, capacity))
-        return _chain_kernels.Newton(*self._newton)
+        return chain_kernels.Newton(*self._newton)
 
 
-def _new_chain(capacity: int) -> _chain_kernels.Chain:
+def _new_chain(capacity: int) -> chain_kernels.Chain:
     a, b, tri = np.zeros((3, capacity), np.int32)
     share, x, y = np.zeros((3, capacity))
-    return _chain_kernels.Chain(a, b, share, tri, x, y, np.ones(capacity, np.bool_))
+    return chain_kernels.Chain(a, b, share, tri, x, y, np.ones(capacity, np.bool_))
 
 
 _MOST = 0.5  # of all triangles: where more have changed, the graph is made from the beginning

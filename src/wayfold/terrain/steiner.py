@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wayfold.core import batches
 from wayfold.errors import ParameterError
-from wayfold.graph import _kernels as graph_kernels
+from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path, Status

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.graph import _kernels, searcher
+from wayfold.graph import search_kernels, searcher
 from wayfold.path import Path
 from wayfold.subregions import SubregionGraph
 from wayfold.view.pictures import ROUTE, draw_mesh
@@ -60,13 +60,13 @@ def traversed(subregions: SubregionGraph, start: int, goal: int, *, filtered: bo
     space = graph._space(int(subregions.motions), *filters)
     state, *_ = searcher.run(
         graph._workspaces,
-        lambda state: _kernels.search(
+        lambda state: search_kernels.search(
             space,
             state,
             start,
             goal,
             graph._scale,
-            _kernels.UNLIMITED,
+            search_kernels.UNLIMITED,
             searcher.NO_NODES,
             searcher.NO_BUDGET,
             False,

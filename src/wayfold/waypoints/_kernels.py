@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._bvh_kernels import below_any, capsule_clear, nearest_triangle, ray_nearest
-from wayfold.geometry._kernels import along, distance2, dot, subtract
-from wayfold.graph._kernels import find_root
+from wayfold.geometry.bvh_kernels import below_any, capsule_clear, nearest_triangle, ray_nearest
+from wayfold.geometry.space_kernels import along, distance2, dot, subtract
+from wayfold.graph.search_kernels import find_root
 
 SURFACE = 1
 ADHESIVE = 2

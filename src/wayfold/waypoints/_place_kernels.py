@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import helper, inline, kernel
-from wayfold.geometry._bvh_kernels import collect_hits, nearest_triangle, ray_nearest
-from wayfold.geometry._kernels import along, dot, subtract
-from wayfold.graph._kernels import find_root
+from wayfold.geometry.bvh_kernels import collect_hits, nearest_triangle, ray_nearest
+from wayfold.geometry.space_kernels import along, dot, subtract
+from wayfold.graph.search_kernels import find_root
 from wayfold.waypoints._kernels import (
     ADHESIVE,
     SURFACE,

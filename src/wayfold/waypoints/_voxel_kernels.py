@@ -4,7 +4,7 @@
 import math
 
 from wayfold.core.jit import inline, kernel
-from wayfold.geometry._predicates_kernels import orientation
+from wayfold.geometry.predicate_kernels import orientation
 
 _AROUND = 0.5 + 1.0 / 1024.0  # voxels whose middles are this near to a line are looked at
 

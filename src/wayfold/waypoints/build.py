@@ -15,9 +15,9 @@ from wayfold.core import checks
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
-from wayfold.geometry._bvh_kernels import collect_overlapping
+from wayfold.geometry.bvh_kernels import collect_overlapping
 from wayfold.graph import Graph
-from wayfold.graph._build import turn_round
+from wayfold.graph.build import turn_round
 from wayfold.waypoints import _kernels, _place_kernels
 from wayfold.waypoints.narrow import (
     Narrow,

@@ -11,7 +11,7 @@ from wayfold.agent import ALL_MOTIONS
 from wayfold.core import checks
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.graph import Graph
-from wayfold.waypoints import _edit_kernels
+from wayfold.waypoints import edit_kernels
 from wayfold.waypoints.regions import Regions
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def update(
     make_room(waypoints)
     graph = waypoints.graph
     assert graph.motions is not None
-    lost = _edit_kernels.missing_edge(graph.offsets, graph.targets, graph.motions, gone)
+    lost = edit_kernels.missing_edge(graph.offsets, graph.targets, graph.motions, gone)
     if lost >= 0:
         raise EditError(f"remove[{lost}] {gone[lost].tolist()} is not an edge; nothing was changed")
     if len(more):
@@ -60,11 +60,11 @@ def update(
         assert graph.motions is not None
     gone = np.concatenate([gone, _edges_of(graph, dead)])
     waypoints.removed[dead] = True
-    waypoints._count_edges(-_edit_kernels.drop_edges(graph.offsets, graph.targets, graph.motions, gone))
+    waypoints._count_edges(-edit_kernels.drop_edges(graph.offsets, graph.targets, graph.motions, gone))
     done = 0
     while done < len(pairs):
         prices_kept = _NO_COSTS if graph.costs is None else graph.costs
-        done, fresh = _edit_kernels.set_edges(
+        done, fresh = edit_kernels.set_edges(
             graph.offsets, graph.targets, graph.motions, prices_kept, pairs, kinds, prices, done
         )
         waypoints._count_edges(int(fresh))
@@ -96,7 +96,7 @@ def splice(
     _renew(waypoints, points, home, numbers, where)
     graph = waypoints.graph
     assert graph.motions is not None
-    _, fresh = _edit_kernels.set_edges(
+    _, fresh = edit_kernels.set_edges(
         graph.offsets, graph.targets, graph.motions, _NO_COSTS, where, motions, _NO_COSTS, 0
     )
     waypoints._count_edges(int(fresh))
@@ -150,7 +150,7 @@ def trim(waypoints: WaypointGraph, count: int) -> Edit:
     degrees = np.bincount(rows[used], minlength=count)[:count]
     offsets = np.concatenate([[0], np.cumsum(degrees + SPARE)]).astype(np.int64)
     targets, motions = np.empty(int(offsets[-1]), np.int32), np.zeros(int(offsets[-1]), np.uint8)
-    _edit_kernels.spare_targets(offsets, targets)
+    edit_kernels.spare_targets(offsets, targets)
     slots = np.arange(len(used)) + np.repeat(offsets[:-1] - (np.cumsum(degrees) - degrees), degrees)
     targets[slots], motions[slots] = graph.targets[used], graph.motions[used]
     costs = None
@@ -193,14 +193,14 @@ def _replace(waypoints: WaypointGraph, points: NDArray[np.float64], sizes: NDArr
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     targets = np.empty(int(offsets[-1]), np.int32)
     motions = np.zeros(int(offsets[-1]), np.uint8)
-    _edit_kernels.spare_targets(offsets, targets)
+    edit_kernels.spare_targets(offsets, targets)
     every = np.full(graph.targets.size, int(ALL_MOTIONS), np.uint8) if graph.motions is None else graph.motions
-    _edit_kernels.copy_rows(graph.offsets, graph.targets, offsets, targets)
-    _edit_kernels.copy_rows(graph.offsets, every, offsets, motions)
+    edit_kernels.copy_rows(graph.offsets, graph.targets, offsets, targets)
+    edit_kernels.copy_rows(graph.offsets, every, offsets, motions)
     costs = None
     if graph.costs is not None:
         costs = np.full(int(offsets[-1]), np.inf, np.float32)
-        _edit_kernels.copy_rows(graph.offsets, graph.costs, offsets, costs)
+        edit_kernels.copy_rows(graph.offsets, graph.costs, offsets, costs)
     waypoints.graph = Graph(points, offsets, targets, costs, motions)
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from wayfold.agent import Motion
 from wayfold.core.arrays import distinct
 from wayfold.geometry import Mesh
-from wayfold.geometry._bvh_kernels import collect_overlapping
 from wayfold.geometry.bvh import new_stack
+from wayfold.geometry.bvh_kernels import collect_overlapping
 from wayfold.waypoints import _place_kernels, build
 from wayfold.waypoints.narrow import (
     Narrow,

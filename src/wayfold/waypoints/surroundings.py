@@ -156,7 +156,7 @@ class Surroundings:
         self, world: _kernels.World, place: tuple[float, float, float], rise: float
     ) -> tuple[float, float, float]:
         """The position of a body on the first surface below a place, looked for from `rise` metres above it."""
-        from wayfold.geometry._bvh_kernels import ray_nearest
+        from wayfold.geometry.bvh_kernels import ray_nearest
 
         x, y, z = place
         reach = rise + self.body.lift + self.body.climb

@@ -18,7 +18,7 @@ from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph, files
 from wayfold.path import Path, Status
-from wayfold.waypoints import _edit_kernels, editing
+from wayfold.waypoints import edit_kernels, editing
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
 from wayfold.waypoints.surroundings import Surroundings
@@ -741,7 +741,7 @@ class WaypointGraph(Savable):
             self._tree = None
         costs = np.empty(0, np.float32) if graph.costs is None else graph.costs
         for kinds, mask in self._usable.items():
-            _edit_kernels.row_usable(graph.offsets, graph.motions, costs, kinds, nodes, mask)
+            edit_kernels.row_usable(graph.offsets, graph.motions, costs, kinds, nodes, mask)
 
     # --- files -----------------------------------------------------------------------------------------------------
 

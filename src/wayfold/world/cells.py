@@ -13,7 +13,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError
-from wayfold.graph import _kernels
+from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
 from wayfold.path import Path, Status
 from wayfold.world.field import Field
@@ -310,10 +310,10 @@ class CellField(Field):
         costs = self._costs[at]
         ends = np.where(np.isfinite(costs), at, -1).astype(np.int32)
         lengths = np.empty(len(at), np.int64)
-        _kernels.trail_lengths(self._next, ends, lengths)
+        search_kernels.trail_lengths(self._next, ends, lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         trails = np.empty(int(offsets[-1]), np.int32)
-        _kernels.trails(self._next, ends, offsets, trails)
+        search_kernels.trails(self._next, ends, offsets, trails)
         points = self._places.middles(trails.astype(np.int64))
         return [
             Path(Status.FOUND, points[begin:end], cost=float(cost)) if end > begin else Path(Status.UNREACHABLE)

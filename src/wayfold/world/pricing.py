@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from wayfold.graph import Graph
 from wayfold.waypoints import WaypointGraph
-from wayfold.waypoints._edit_kernels import copy_rows, spare_targets
+from wayfold.waypoints.edit_kernels import copy_rows, spare_targets
 from wayfold.world import edges
 from wayfold.world.shapes import Shape
 

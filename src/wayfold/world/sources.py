@@ -104,7 +104,7 @@ def read(file: File, up: Any, options: dict[str, Any]) -> Source:
     if name.endswith(".3dmap"):
         return of(formats.load_map3d(file))
     if name.endswith(".wayfold"):
-        from wayfold._load import load
+        from wayfold.formats.load import load
 
         saved = load(file)
         if not isinstance(saved, Terrain):

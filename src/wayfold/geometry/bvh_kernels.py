@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wayfold.core.jit import inline, kernel, kernel_with_memory
-from wayfold.geometry._kernels import (
+from wayfold.geometry.space_kernels import (
     closest_on_triangle,
     distance2,
     dot,

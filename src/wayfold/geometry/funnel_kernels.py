@@ -2,8 +2,8 @@
 """String pulling: the shortest way through a corridor of portals (the funnel of Lee and Preparata, 1984)."""
 
 from wayfold.core.jit import inline, kernel
-from wayfold.geometry._plane_kernels import point_segment2
-from wayfold.geometry._predicates_kernels import orientation
+from wayfold.geometry.plane_kernels import point_segment2
+from wayfold.geometry.predicate_kernels import orientation
 
 
 @inline

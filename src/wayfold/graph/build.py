@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.agent import ALL_MOTIONS
 from wayfold.core import checks
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.graph import _csr_kernels
+from wayfold.graph import csr_kernels
 
 # Edges handled at a time: large enough to hide the call, small enough that copies do not count.
 _BLOCK = 1 << 20
@@ -56,7 +56,7 @@ def rows_from_edges(
     kinds = None if motions is None else _column(motions, len(pairs), "motions", "iu")
     counts = np.zeros(nodes + 1, np.int64)
     for block in _blocks(len(pairs)):
-        _csr_kernels.count_block(_edge_block(pairs, block, nodes), directed, counts[:-1])
+        csr_kernels.count_block(_edge_block(pairs, block, nodes), directed, counts[:-1])
         if price is not None:
             checks.costs(price[block], first=block.start)
         _check_motions(kinds, block)
@@ -69,7 +69,7 @@ def rows_from_edges(
     out_motions = np.empty(0 if kinds is None else size, np.uint8)
     cursor = counts[:-1].copy()
     for block in _blocks(len(pairs)):
-        _csr_kernels.fill_block(
+        csr_kernels.fill_block(
             _edge_block(pairs, block, nodes),
             np.empty(0, np.float32) if price is None else np.ascontiguousarray(price[block], np.float32),
             np.empty(0, np.uint8) if kinds is None else np.ascontiguousarray(kinds[block], np.uint8),
@@ -79,7 +79,7 @@ def rows_from_edges(
             out_costs,
             out_motions,
         )
-    _csr_kernels.sort_rows(counts, out_targets, out_costs, out_motions)
+    csr_kernels.sort_rows(counts, out_targets, out_costs, out_motions)
     return counts, out_targets, None if price is None else out_costs, None if kinds is None else out_motions
 
 
@@ -154,7 +154,7 @@ def cost_scale(
     offsets: NDArray[np.int64], targets: NDArray[np.int32], costs: NDArray[np.float32], points: NDArray[np.float64]
 ) -> float:
     """Lowest cost per metre of any edge, which makes the straight distance a lower bound."""
-    return float(_csr_kernels.cost_scale(offsets, targets, costs, points))
+    return float(csr_kernels.cost_scale(offsets, targets, costs, points))
 
 
 def turn_round(
@@ -169,7 +169,7 @@ def turn_round(
     price = np.empty(0, np.float32) if costs is None else costs
     kinds = np.empty(0, np.uint8) if motions is None else motions
     out_targets, out_costs, out_motions = np.empty_like(targets), np.empty_like(price), np.empty_like(kinds)
-    _csr_kernels.turn_round(offsets, targets, price, kinds, starts[:-1].copy(), out_targets, out_costs, out_motions)
+    csr_kernels.turn_round(offsets, targets, price, kinds, starts[:-1].copy(), out_targets, out_costs, out_motions)
     return starts, out_targets, None if costs is None else out_costs, None if motions is None else out_motions
 
 

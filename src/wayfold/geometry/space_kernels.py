@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Primitives in space, to be pasted into other kernels.
 
 Points and directions are ``(x, y, z)`` tuples of float64, so that the compiler keeps them in registers; distances come

@@ -4,7 +4,7 @@
 import math
 
 from wayfold.core.jit import inline, kernel
-from wayfold.geometry._predicates_kernels import orientation
+from wayfold.geometry.predicate_kernels import orientation
 
 
 @inline
