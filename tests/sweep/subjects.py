@@ -20,7 +20,7 @@ from wayfold.path import Path
 
 PACKAGES = (
     "agent", "path", "geometry", "geometry.polygon", "graph", "grid", "navmesh", "waypoints", "terrain", "floorplan",
-    "subregions", "hierarchy", "samples", "formats", "world", "errors", "_load", "_warmup",
+    "subregions", "hierarchy", "samples", "formats", "world", "errors", "formats.load", "core.warmup",
 )  # fmt: skip
 
 SQUARE = [(0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0)]
