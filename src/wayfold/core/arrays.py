@@ -1,11 +1,19 @@
-"""Rows of numbers that occur more than once."""
+"""Small array helpers that every package uses: offsets of lists that lie one behind the other, distinct rows."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+
+def offsets_of(counts: ArrayLike) -> NDArray[np.int64]:
+    """Where lists of these lengths begin when they lie one behind the other; the last offset is where they end."""
+    lengths = np.asarray(counts, np.int64)  # an empty list would be one of floats
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
 
 
 class Distinct(NamedTuple):

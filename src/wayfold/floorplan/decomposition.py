@@ -18,6 +18,7 @@ from shapely import Polygon
 
 from wayfold.core import checks
 from wayfold.core import text as _text
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable, at_one_moment, derived
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
@@ -195,7 +196,7 @@ def region_cells(
     count = len(offsets) - 1
     both = np.concatenate([pairs, pairs[:, ::-1]])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
-    beside = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=count))]).astype(np.int64)
+    beside = offsets_of(np.bincount(both[:, 0], minlength=count))
     low, high = np.minimum.reduceat(corners, offsets[:-1]), np.maximum.reduceat(corners, offsets[:-1])
     origin = low.min(axis=0)
     size = high.max(axis=0) - origin
@@ -415,7 +416,7 @@ class Decomposition(Savable):
         rings = [ring for level in levels for ring in level.rings]
         self.local_corners = np.ascontiguousarray(np.concatenate([np.empty((0, 2)), *rings]))
         self.corners = frame.world(self.local_corners)
-        self.offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
+        self.offsets = offsets_of([len(ring) for ring in rings])
         self.region_levels = np.repeat(np.arange(len(levels), dtype=np.int32), [len(level.rings) for level in levels])
         self.heights: NDArray[np.float64] = np.concatenate([np.empty(0), *(level.heights for level in levels)])
         self._marks: deque[_query_kernels.Marks] = deque()

@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold.core.arrays import distinct
+from wayfold.core.arrays import distinct, offsets_of
 from wayfold.errors import OffMapError
 from wayfold.floorplan import building
 
@@ -210,7 +210,7 @@ def _find(
 def gaps(rings: list[Floats], near: float) -> list[Any]:
     """What lies between edges of regions that run along each other at most `near` metres apart, as polygons."""
     corners = np.concatenate([np.empty((0, 2)), *rings])
-    offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
+    offsets = offsets_of([len(ring) for ring in rings])
     found = _find(corners, offsets, np.zeros(len(rings), np.int32), None, near, near)
     following = np.arange(1, len(corners) + 1)
     following[offsets[1:] - 1] = offsets[:-1]
@@ -362,7 +362,7 @@ def navmesh(cut: Decomposition, *, local: bool = False) -> NavMesh:
     vertices, rings = shared_corners(cut, local=local)
     if not rings:
         raise OffMapError("the plan has no free space, so there is no navigation mesh")
-    offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])]).astype(np.int64)
+    offsets = offsets_of([len(ring) for ring in rings])
     corners = np.concatenate(rings)
     beyond = polygons.border(offsets, corners)
     # Borders that are too short for a gateway are closed here too.

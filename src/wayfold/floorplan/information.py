@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _query_kernels
 
@@ -134,7 +135,7 @@ class Information:
         pairs, segments = self._cut.gateways.pairs, self._cut.gateways.local
         leaving = np.concatenate([pairs[:, 0], pairs[:, 1]])
         order = np.argsort(leaving, kind="stable")
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(leaving, minlength=self._cut.num_regions))])
+        offsets = offsets_of(np.bincount(leaving, minlength=self._cut.num_regions))
         sides = np.concatenate([segments[:, [2, 3, 0, 1]], segments])
         regions = np.concatenate([pairs[:, 1], pairs[:, 0]])
         return _query_kernels.Doors(

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import ALL_MOTIONS
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.graph import csr_kernels
 
@@ -165,7 +166,7 @@ def turn_round(
 ) -> Rows:
     """Rows of the graph with every edge reversed."""
     counts = np.bincount(targets, minlength=offsets.size - 1)
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    starts = offsets_of(counts)
     price = np.empty(0, np.float32) if costs is None else costs
     kinds = np.empty(0, np.uint8) if motions is None else motions
     out_targets, out_costs, out_motions = np.empty_like(targets), np.empty_like(price), np.empty_like(kinds)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import check_motions
 from wayfold.core import checks
-from wayfold.core.arrays import distinct
+from wayfold.core.arrays import distinct, offsets_of
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.schema import Parts, Savable
 from wayfold.errors import MissingDependencyError, ParameterError
@@ -135,7 +135,7 @@ def to_scipy(graph: Graph) -> Any:
 
     shape = (graph.num_nodes, graph.num_nodes)
     pairs, slots = edge_list(graph, both=True)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(pairs[:, 0], minlength=graph.num_nodes))])
+    offsets = offsets_of(np.bincount(pairs[:, 0], minlength=graph.num_nodes))
     return scipy.sparse.csr_array((edge_costs(graph)[slots], pairs[:, 1], offsets), shape=shape)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import batches, checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.graph import search_kernels
 from wayfold.graph.search_kernels import SearchState
@@ -197,7 +198,7 @@ def many(
         trails[last] = nodes[:used].copy()
 
     batches.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
-    offsets = np.concatenate([[0], np.cumsum(answers.lengths)])
+    offsets = offsets_of(answers.lengths)
     nodes = np.concatenate([NO_NODES, *(trails[last] for last in sorted(trails))])
     return Paths(answers.statuses, answers.costs, answers.expanded, offsets, nodes, points, smoother)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import ParameterError
 from wayfold.graph import search_kernels, searcher
 from wayfold.path import Path, Paths, Status
@@ -59,7 +60,7 @@ class Tree:
         nodes = nodes.ravel().astype(np.int32)
         lengths = np.empty(len(nodes), np.int64)
         search_kernels.trail_lengths(self.parents, nodes, lengths)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         trails = np.empty(int(offsets[-1]), np.int32)
         search_kernels.trails(self.parents, nodes, offsets, trails)
         return trails, offsets

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks, text
+from wayfold.core.arrays import offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.graph import search_kernels as graph_kernels
@@ -163,7 +164,7 @@ class Planner:
             np.array([path.status.value for path in answers], np.uint8),
             np.array([path.cost for path in answers]),
             np.array([path.expanded for path in answers], np.int64),
-            np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+            offsets_of(lengths),
             np.concatenate([np.empty(0, np.int32), *(path.nodes for path in answers)]),
             points,
             self.pull,

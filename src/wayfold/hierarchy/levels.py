@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import batches as _threads
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.graph import Graph
 from wayfold.graph.search_kernels import SearchState
@@ -82,7 +83,7 @@ class Levels:
         self._back: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]] | None = None
         if graph.directed:
             turned = np.argsort(targets, kind="stable")
-            back_offsets = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=graph.num_nodes))])
+            back_offsets = offsets_of(np.bincount(targets, minlength=graph.num_nodes))
             self._back = (back_offsets.astype(np.int32), sources[turned], turned)
         self._largest = [
             (int(np.diff(level.parts.portals).max(initial=1)), int(np.diff(level.parts.members).max(initial=1)))
@@ -412,7 +413,7 @@ class Levels:
             if level > 1:
                 below = overlay.rows[overlay.members] + level - 2
                 degrees = (overlay.row_last - overlay.row_first)[np.minimum(below, overlay.row_first.size - 1)]
-            arcs = np.concatenate([[0], np.cumsum(degrees, dtype=np.int64)])
+            arcs = offsets_of(degrees)
             level_parts.work[:] = np.diff(portals)[:, 0] * (arcs[members[:, 1]] - arcs[members[:, 0]])
 
     def _turn_round(self) -> None:
@@ -450,7 +451,7 @@ class LevelParts:
 def base_slots(graph: Graph, partition: Partition) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Rows of the graph in the partition's order: their offsets, and the graph's slot of each of their edges."""
     degrees = np.diff(graph.offsets)[partition.order]
-    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    offsets = offsets_of(degrees)
     slots = np.repeat(graph.offsets[partition.order] - offsets[:-1], degrees) + np.arange(offsets[-1])
     return offsets.astype(np.int32), slots
 
@@ -496,10 +497,10 @@ def lay_out(
     portal_at = np.full(heights.size, -1, np.int32)
     portal_at[places] = np.arange(places.size, dtype=np.int32)
     tall = heights[places]
-    rows = np.concatenate([[0], np.cumsum(tall, dtype=np.int64)]).astype(np.int32)
+    rows = offsets_of(tall).astype(np.int32)
     row_base = np.empty(rows[-1], np.int32)
     by_level = [np.flatnonzero(heights > level).astype(np.int32) for level in range(len(cells))]
-    begins = np.concatenate([[0], np.cumsum([at.size for at in by_level])]).astype(np.int64)
+    begins = offsets_of([at.size for at in by_level])
     found = []
     for level, starts in enumerate(partition.starts):
         ranges = np.column_stack([starts[:-1], starts[1:]])

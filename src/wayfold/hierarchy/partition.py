@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
@@ -253,7 +254,7 @@ def carry_partition(old: Partition, graph: Graph, kept: NDArray[np.int32]) -> Ca
         labels = np.where(last >= 0, labels[last], 0).astype(np.int32)
     old_starts = old.starts or [np.array([0, old.order.size], np.int32)]
     counts = np.bincount(labels, minlength=old_starts[0].size - 1)
-    firsts = np.concatenate([[0], np.cumsum(counts)])
+    firsts = offsets_of(counts)
     order = np.empty(nodes, np.int32)
     _customise_kernels.fill_order(old.order, new_of, labels, waiting, firsts[:-1].copy(), order)
     starts, parts = [], []

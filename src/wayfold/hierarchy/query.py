@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import batches
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph.search_kernels import SearchState
@@ -178,7 +179,7 @@ class Queries(Portable):
             pieces[begin] = nodes[:used].copy()
 
         batches.run_chunks(work, queries.size, workers=workers, chunk=_CHUNK)
-        offsets = np.concatenate([[0], np.cumsum(answers.lengths)])
+        offsets = offsets_of(answers.lengths)
         places = np.concatenate([NO_NODES, *(pieces[begin] for begin in sorted(pieces))])
         nodes = np.empty(places.size, np.int32)
         lengths = answers.lengths[queries]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core.arrays import offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.geometry.chain_kernels import Chain, Newton
 from wayfold.geometry.frame import SAME_LENGTH
@@ -164,7 +165,7 @@ def through_many(
     run_chunks(work, count, workers=workers)
     ordered = [parts[first] for first in sorted(parts)]
     points = np.concatenate(ordered) if ordered else np.empty((0, 3))
-    return points, np.concatenate([[0], np.cumsum(counts)]), costs
+    return points, offsets_of(counts), costs
 
 
 def _strings(crossings: int) -> _corridor_kernels.Strings:

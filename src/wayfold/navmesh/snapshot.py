@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable
@@ -471,7 +472,7 @@ def linked(version: Version) -> Version:
     rows.sort(key=lambda row: row[0])
     counts = np.bincount([row[0] for row in rows], minlength=state.num_polygons) if rows else 0
     links = Links(
-        np.concatenate([[0], np.cumsum(np.broadcast_to(counts, state.num_polygons))]).astype(np.int64),
+        offsets_of(np.broadcast_to(counts, state.num_polygons)),
         np.array([row[2] for row in rows]).reshape(-1, 3),
         np.array([row[3] for row in rows]).reshape(-1, 3),
         np.array([row[1] for row in rows], np.int32),

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame as LocalFrame
@@ -213,7 +214,7 @@ def check_zones(zones: Sequence[Zone]) -> Zones:
         kinds.append(_table(zone[3], f"the kind of zones[{at}]"))
     if not rings:
         return NO_ZONES
-    offsets = np.concatenate([[0], np.cumsum([len(ring) for ring in rings])])
+    offsets = offsets_of([len(ring) for ring in rings])
     return Zones(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
 
 
@@ -423,7 +424,7 @@ def _sort_triangles(
         offsets = np.zeros(grid.count + 1, np.int64)
         where = (grid.world(), grid.tile, grid.border, grid.columns, grid.rows)
         _heightfield_kernels.sort_to_tiles(*triangles[:2], *where, offsets, np.empty(0, np.int32))
-        starts = np.concatenate([[0], np.cumsum(offsets[:-1])])
+        starts = offsets_of(offsets[:-1])
         chosen = np.empty(starts[-1], np.int32)
         _heightfield_kernels.sort_to_tiles(*triangles[:2], *where, starts.copy(), chosen)
         return starts, chosen
@@ -438,9 +439,7 @@ def _sort_triangles(
     )
     near = _choose(triangles, np.empty(0, np.int32), around)
     lists = [_choose(triangles, near, frame) if near.size else near for frame in frames]
-    return np.concatenate([[0], np.cumsum([part.size for part in lists])]), np.concatenate(
-        [np.empty(0, np.int32), *lists]
-    )
+    return offsets_of([part.size for part in lists]), np.concatenate([np.empty(0, np.int32), *lists])
 
 
 def _choose(triangles: Triangles, among: NDArray[np.int32], frame: Frame) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core.arrays import offsets_of
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable
 from wayfold.geometry.frame import Frame
@@ -146,7 +147,7 @@ class Layout(Portable):
         empty = Cells(float(low[0]), float(low[1]), float(size), columns, rows, counts, np.empty(0, np.int32))
         everything = np.arange(self.num_polygons, dtype=np.int32)
         _ground_kernels.fill_cells(ground, empty, everything, counts, empty.polygons)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
+        offsets = offsets_of(counts)
         polygons = np.empty(offsets[-1], np.int32)
         _ground_kernels.fill_cells(ground, empty, everything, offsets[:-1].copy(), polygons)
         return empty._replace(offsets=offsets, polygons=polygons)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core.arrays import offsets_of
 from wayfold.graph import Graph
 from wayfold.graph.build import cost_scale
 from wayfold.subregions import _repair_kernels as kernels
@@ -89,10 +90,10 @@ class Live:
         ends = np.concatenate([parts.pairs, parts.pairs[:, ::-1]]).astype(np.int64)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
         degrees = np.bincount(ends[:, 0], minlength=room)
-        offsets = np.concatenate([[0], np.cumsum(degrees + _SPARE)]).astype(np.int64)
+        offsets = offsets_of(degrees + _SPARE)
         targets = np.empty(int(offsets[-1]), np.int32)
         spare_targets(offsets, targets)
-        begin = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        begin = offsets_of(degrees)
         slots = np.arange(len(order)) + np.repeat(offsets[:-1] - begin[:-1], degrees)
         targets[slots] = ends[order, 1]
         columns = []
@@ -149,7 +150,7 @@ class Live:
         rows = np.repeat(np.arange(len(sizes)), sizes)
         spare = np.bincount(rows[links.targets == rows], minlength=len(sizes))
         sizes[spare == 0] *= 2
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         targets = np.empty(int(offsets[-1]), np.int32)
         spare_targets(offsets, targets)
         copy_rows(links.offsets, links.targets, offsets, targets)

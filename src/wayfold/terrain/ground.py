@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError
 from wayfold.geometry.frame import LARGEST, ROUNDING, Frame
@@ -248,7 +249,7 @@ class Ground(Portable):
     @cached_property
     def coarse_first(self) -> NDArray[np.int64]:
         """The first node on each edge of the coarse graph, (e + 1,)."""
-        return len(self.mesh.vertices) + np.concatenate([[0], np.cumsum(self._coarse_points[0])])
+        return len(self.mesh.vertices) + offsets_of(self._coarse_points[0])
 
     @cached_property
     def _coarse_points(self) -> tuple[NDArray[np.int64], dict[int, Array]]:
@@ -300,7 +301,7 @@ class Ground(Portable):
         Points are spread evenly along the edges, but where `places` has the shares of an edge.
         """
         mesh = self.mesh
-        edge_first = np.concatenate([[0], np.cumsum(counts)])
+        edge_first = offsets_of(counts)
         edge = np.repeat(np.arange(len(counts)), counts)
         share = (np.arange(edge_first[-1]) - edge_first[edge] + 1) / (counts[edge] + 1)
         for number, some in places.items():

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import batches
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.geometry import chain_kernels
 from wayfold.graph import search_kernels as graph_kernels
@@ -814,7 +815,7 @@ class EditedRoutes(EdgeRoutes):
         nodes, others = np.flatnonzero(number == 0), np.flatnonzero(number == 1)
         every = np.concatenate([nodes, others])
         number[every] = np.arange(len(every))
-        bounds = np.concatenate([[0], np.cumsum(sizes)])
+        bounds = offsets_of(sizes)
         local = np.ascontiguousarray(number[listed])
         offsets = np.zeros(len(every) + 1, np.int64)
         _route_kernels.count_steps(bounds, local, offsets)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import batches
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import ParameterError
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
@@ -59,7 +60,7 @@ class SteinerGraph:
             vertices, triangles, twins, heavy, self.ends[which] = split(
                 vertices, triangles, twins, heavy, ends[which], place, ground.slack
             )
-        fan_first = np.concatenate([[0], np.cumsum(np.bincount(triangles.ravel(), minlength=len(vertices)))])
+        fan_first = offsets_of(np.bincount(triangles.ravel(), minlength=len(vertices)))
         fan = np.empty(triangles.size, np.int32)
         _steiner_kernels.list_fans(triangles, fan_first, fan_first[:-1].copy(), fan)
         first = np.empty(triangles.size + 1, np.int64)

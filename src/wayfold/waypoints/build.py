@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wayfold.agent import Agent, Motion
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
@@ -204,7 +205,7 @@ def _by_region(
     region = (cell[:, 0] * cut.shape[1] + cell[:, 1]) * cut.shape[2] + cell[:, 2]
     order = np.argsort(region, kind="stable")
     count = cut.shape[0] * cut.shape[1] * cut.shape[2]
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(region, minlength=count))])
+    bounds = offsets_of(np.bincount(region, minlength=count))
     result = []
     for at in range(count):
         own = order[bounds[at] : bounds[at + 1]]
@@ -411,7 +412,7 @@ def _assemble(points: NDArray[np.float64], nodes: list[NDArray[np.int32]], edges
     counts = np.zeros(len(points), np.int64)
     for ids, part in zip(nodes, edges, strict=True):
         _place_kernels.count_rows(ids, part.starts, part.ends, counts)
-    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    offsets = offsets_of(counts)
     targets = np.empty(int(offsets[-1]), np.int32)
     motions = np.empty(int(offsets[-1]), np.uint8)
     cursor = offsets[:-1].copy()

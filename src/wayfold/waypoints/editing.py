@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import ALL_MOTIONS
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.graph import Graph
 from wayfold.waypoints import edit_kernels
@@ -148,7 +149,7 @@ def trim(waypoints: WaypointGraph, count: int) -> Edit:
     rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
     used = np.flatnonzero(graph.motions > 0)
     degrees = np.bincount(rows[used], minlength=count)[:count]
-    offsets = np.concatenate([[0], np.cumsum(degrees + SPARE)]).astype(np.int64)
+    offsets = offsets_of(degrees + SPARE)
     targets, motions = np.empty(int(offsets[-1]), np.int32), np.zeros(int(offsets[-1]), np.uint8)
     edit_kernels.spare_targets(offsets, targets)
     slots = np.arange(len(used)) + np.repeat(offsets[:-1] - (np.cumsum(degrees) - degrees), degrees)
@@ -190,7 +191,7 @@ def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
 def _replace(waypoints: WaypointGraph, points: NDArray[np.float64], sizes: NDArray[np.int64]) -> None:
     """Move the rows of the graph to rows of the given sizes."""
     graph = waypoints.graph
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     targets = np.empty(int(offsets[-1]), np.int32)
     motions = np.zeros(int(offsets[-1]), np.uint8)
     edit_kernels.spare_targets(offsets, targets)

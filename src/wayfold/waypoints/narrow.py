@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.core.arrays import distinct
+from wayfold.core.arrays import distinct, offsets_of
 from wayfold.core.batches import run_chunks
 from wayfold.geometry import Mesh
 from wayfold.waypoints import _place_kernels
@@ -709,7 +709,7 @@ def _on_edges(
     lengths = np.linalg.norm(ends - starts, axis=1)
     close = radius * (_EDGE if radius <= _ROOM * surroundings.body.radius else _EDGE_WIDE)
     close = max(close, float(lengths.sum()) / _MOST_SAMPLES)
-    offsets = np.concatenate([[0], np.cumsum(np.ceil(lengths / close).astype(np.int64) + 1)])
+    offsets = offsets_of(np.ceil(lengths / close).astype(np.int64) + 1)
     shares, found = np.zeros(int(offsets[-1])), np.zeros(int(offsets[-1]))
 
     def work(first: int, last: int) -> None:

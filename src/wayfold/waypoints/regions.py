@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import ParameterError
 
 Boxes = NDArray[np.float64]
@@ -54,7 +55,7 @@ class Regions:
         listed = np.concatenate([nodes, nodes[second]])
         order = np.lexsort((listed, owners))
         sizes = np.bincount(owners, minlength=count)
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         return cls(boxes, of, shape, offsets, np.ascontiguousarray(listed[order]))
 
     def __len__(self) -> int:

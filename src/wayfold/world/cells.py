@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError
 from wayfold.graph import search_kernels
@@ -311,7 +312,7 @@ class CellField(Field):
         ends = np.where(np.isfinite(costs), at, -1).astype(np.int32)
         lengths = np.empty(len(at), np.int64)
         search_kernels.trail_lengths(self._next, ends, lengths)
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        offsets = offsets_of(lengths)
         trails = np.empty(int(offsets[-1]), np.int32)
         search_kernels.trails(self._next, ends, offsets, trails)
         points = self._places.middles(trails.astype(np.int64))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
+from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -271,7 +272,7 @@ class WalkingPlanner(Planner):
 
     def _drape(self, points: Points, spacing: float) -> Points:
         parts = np.maximum(1, np.ceil(np.hypot(*np.diff(points[:, :2], axis=0).T) / spacing)).astype(np.int64)
-        ends = np.concatenate([[0], np.cumsum(parts)])
+        ends = offsets_of(parts)
         at = np.arange(ends[-1] + 1)
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
         # Far enough up and down for any hill between two corners; of several floors the nearest counts at first.
@@ -449,7 +450,7 @@ class WalkingField(Field):
         if len(ways) == 1:
             return found, *ways[0]
         lines = [np.concatenate([points[offsets[q] : offsets[q + 1]] for points, offsets, _ in ways]) for q in rows]
-        offsets = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
+        offsets = offsets_of([len(line) for line in lines])
         return found, np.concatenate(lines), offsets, np.min([costs for _, _, costs in ways], axis=0)
 
 

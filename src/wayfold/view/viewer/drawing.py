@@ -12,7 +12,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from wayfold.agent import Motion
-from wayfold.core.arrays import distinct
+from wayfold.core.arrays import distinct, offsets_of
 from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.grid import SparseGrid
@@ -378,7 +378,7 @@ def _polygons(navmesh: NavMesh, accelerator: Any, colouring: str, most: int) -> 
         kept = np.sort(order[np.cumsum(sizes[order] - 2) <= most])
         notes.append(f"map: {len(kept):,} of {len(sizes):,} polygons are drawn, the largest")
     corners = np.concatenate([rings[at] for at in kept.tolist()])
-    first = np.concatenate([[0], np.cumsum(sizes[kept])])[:-1]
+    first = offsets_of(sizes[kept])[:-1]
     fans = sizes[kept] - 2
     begin = np.repeat(first, fans)
     step = np.arange(fans.sum()) - np.repeat(np.cumsum(fans) - fans, fans)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent, Motion
+from wayfold.core.arrays import offsets_of
 from wayfold.errors import OffMapError, ParameterError, WayfoldError
 from wayfold.geometry import TriangleIndex
 from wayfold.graph import Graph, searcher
@@ -52,7 +53,7 @@ class Crowd:
         self.size = len(lines)
         self.speed = speed
         counts = np.array([len(line) for line in lines], np.int64)
-        self._first = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+        self._first = offsets_of(counts)[:-1].astype(np.int64)
         self._points = np.concatenate(lines) if lines else np.empty((0, 3))
         steps = np.linalg.norm(np.diff(self._points, axis=0, prepend=self._points[:1]), axis=1)
         steps[self._first] = 0.0

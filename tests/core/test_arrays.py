@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import wayfold
 from tests.draws import seeds
-from wayfold.core.arrays import distinct
+from wayfold.core.arrays import distinct, offsets_of
 
 
 @seeds(20)
@@ -40,3 +41,14 @@ def test_an_array_without_rows():
     assert [len(part) for part in distinct(np.empty((0, 3)))] == [0, 0, 0, 0]
     with pytest.raises(IndexError):
         distinct(np.empty(3))  # rows only
+
+
+@seeds(10)
+def test_offsets_are_where_lists_begin_and_end_when_they_lie_one_behind_the_other(seed):
+    rng = np.random.default_rng(seed)
+    lists = [list(range(int(rng.integers(4)))) for _ in range(int(rng.integers(6)))]
+    offsets = offsets_of([len(one) for one in lists])
+    assert offsets.dtype == np.int64
+    flat = [item for one in lists for item in one]
+    assert [flat[a:b] for a, b in pairwise(offsets)] == lists
+    assert offsets[-1] == len(flat)
