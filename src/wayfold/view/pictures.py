@@ -131,24 +131,6 @@ def draw_edges(axes: Axes, graph: Graph) -> None:
     axes.autoscale()
 
 
-def draw_marks(axes: Axes, points: NDArray[Any], cell: float, colour: str, *, alpha: float = 0.35) -> None:
-    """A see-through square of side `cell` for each point, as one image: any number of them is drawn at once."""
-    from matplotlib.colors import to_rgb
-
-    if not len(points):
-        return
-    low = points.min(axis=0)
-    columns, rows = np.rint((points - low) / cell).astype(int).T
-    picture = np.zeros((rows.max() + 1, columns.max() + 1, 4))
-    picture[rows, columns] = (*to_rgb(colour), alpha)
-    high = low + cell * np.array([columns.max(), rows.max()])
-    extent = (low[0] - cell / 2, high[0] + cell / 2, low[1] - cell / 2, high[1] + cell / 2)
-    limits = axes.get_xlim(), axes.get_ylim()
-    axes.imshow(picture, origin="lower", extent=extent, interpolation="nearest")
-    axes.set_xlim(limits[0])
-    axes.set_ylim(limits[1])
-
-
 def top_heights(mesh: Mesh, cell: float) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Height of the highest surface below the sky and its triangle, sampled at cell centres.
 

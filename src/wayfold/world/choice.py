@@ -13,7 +13,6 @@ from wayfold.geometry import Mesh
 from wayfold.navmesh.pipeline import Settings
 
 MapName = Literal["navmesh", "waypoints", "sparse-grid", "terrain", "voxels"]
-AcceleratorName = Literal["hierarchy", "subregions", "regions", "none"]
 ACCELERATORS: dict[str, tuple[str, ...]] = {
     "navmesh": ("hierarchy", "subregions", "none"),
     "waypoints": ("subregions", "hierarchy", "none"),

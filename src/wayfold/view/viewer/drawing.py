@@ -30,7 +30,6 @@ Points = NDArray[np.float64]
 PLAIN: Colour = (46, 160, 140)
 ISLAND: Colour = (170, 172, 178)
 ROUTE: Colour = (209, 73, 91)
-SHADOW: Colour = (90, 96, 112)
 EXPANDED_COLOUR: Colour = (245, 158, 11)
 START: Colour = (43, 147, 72)
 GOAL: Colour = (209, 73, 91)
