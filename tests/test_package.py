@@ -151,3 +151,12 @@ def test_no_package_imports_the_private_modules_or_names_of_another():
                 if parts[0] != own and any(name.startswith("_") for name in (*parts, alias.name))
             ]
     assert not found, found
+
+
+def test_no_class_name_stands_twice():
+    places = {}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
+    assert not {name: files for name, files in places.items() if len(files) > 1}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 
@@ -68,14 +67,18 @@ def test_a_full_disk_gets_a_sentence(arena):
 
 def test_ctrl_c_ends_a_command_with_a_sentence_and_leaves_files_alone(tmp_path):
     (tmp_path / "out.wayfold").write_text("as it was")
-    # Interrupted from inside as soon as it reads its source, a pipe that is never written to.
-    os.mkfifo(tmp_path / "slow.map")
-    process = subprocess.Popen(
-        [*COMMAND, "build", "slow.map", "out.wayfold"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    (tmp_path / "source.map").write_text("type octile\nheight 2\nwidth 2\nmap\n..\n..\n")
+    # Interrupted from inside, as soon as it opens its source.
+    code = (
+        "import os, signal, sys\n"
+        "def watch(event, given):\n"
+        "    if event == 'open' and str(given[0]).endswith('source.map'): os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.addaudithook(watch)\n"
+        "from wayfold.cli import main\n"
+        "main()\n"
     )
-    with open(tmp_path / "slow.map", "w"):  # opens once the command does
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
+    command = [sys.executable, "-c", code, "build", "source.map", "out.wayfold"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert process.returncode == 130
-    assert told == "wayfold: interrupted; every file is as it was\n"
+    assert process.stderr == "wayfold: interrupted; every file is as it was\n"
     assert (tmp_path / "out.wayfold").read_text() == "as it was"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests import naive_floorplan as naive
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.floorplan import METHODS, FloorPlan
-from wayfold.floorplan.growth import Growth, Settings
-from wayfold.floorplan.polygons import Pieces, combine
+from wayfold.floorplan.growth import Growth, GrowthSettings
+from wayfold.floorplan.polygons import ConvexPieces, combine
 
 pytestmark = pytest.mark.kernels
 
@@ -143,7 +143,7 @@ def test_exact_growth_is_the_unit_step_growth_of_the_paper_on_whole_numbers(seed
         return
     chosen = rng.choice(len(rows), min(count, len(rows)), replace=False)
     cells = list(zip(columns[chosen].tolist(), rows[chosen].tolist(), strict=True))
-    growth = Growth(FloorPlan.from_cells(free), Settings(step=1.0))
+    growth = Growth(FloorPlan.from_cells(free), GrowthSettings(step=1.0))
     growth._grow_all(np.array([(x + 0.5, y + 0.5, 0.5, -1.0) for x, y in cells]))
     assert [tuple(box) for box in growth.regions.boxes[: growth.count].tolist()] == naive.unit_growth(free, cells)
 
@@ -169,7 +169,7 @@ def test_the_unit_step_growth_of_the_paper_tends_to_exact_growth_along_slanted_w
         apart, within = [], 0
         for number in range(25):
             boundary, obstacles, (x, y) = slanted_world(number)
-            growth = Growth(FloorPlan(boundary, obstacles), Settings(step=unit))
+            growth = Growth(FloorPlan(boundary, obstacles), GrowthSettings(step=unit))
             growth._grow_all(np.array([(x, y, unit / 2, -1.0)]))
             exact = shapely.Polygon(growth.regions.corners[0, : growth.regions.counts[0]])
             stepped = naive.unit_growth_following(boundary, obstacles, (x, y), unit)
@@ -189,7 +189,7 @@ def test_regions_are_convex_and_keep_what_they_have_after_every_phase_of_growth(
     plan = FloorPlan(boundary, obstacles)
     if plan.free.is_empty:
         return
-    growth = Growth(plan, Settings(spacing=25.0))
+    growth = Growth(plan, GrowthSettings(spacing=25.0))
     growth.plant_grid()
     before = []
     for _ in range(30):
@@ -209,7 +209,7 @@ def test_regions_are_convex_and_keep_what_they_have_after_every_phase_of_growth(
 
 def test_a_region_follows_a_slanted_wall_and_its_order_rises():
     plan = FloorPlan(shapely.box(0, 0, 10, 10), [[(10, 4), (10, 10), (4, 10)]])
-    growth = Growth(plan, Settings(step=0.5))
+    growth = Growth(plan, GrowthSettings(step=0.5))
     growth._grow_all(np.array([(2.0, 2.0, 0.25, -1.0)]))
     assert growth.regions.counts[0] == 5  # figure 1 (c): a quad becomes a pentagon
     assert shapely.Polygon(growth.regions.corners[0, :5]).area == pytest.approx(82.0)
@@ -220,7 +220,7 @@ def test_a_region_follows_a_slanted_wall_and_its_order_rises():
 def test_a_vertex_of_an_obstacle_stops_a_side_and_seeding_fills_what_is_left():
     diamond = [(5, 5), (8, 2), (11, 5), (8, 8)]
     plan = FloorPlan(shapely.box(0, 0, 16, 10), [diamond])
-    growth = Growth(plan, Settings(step=0.5))
+    growth = Growth(plan, GrowthSettings(step=0.5))
     growth._grow_all(np.array([(2.0, 5.0, 0.25, -1.0)]))
     assert growth.regions.boxes[0].tolist() == [0, 0, 5, 10]  # figure 1 (b)
     growth.fill()
@@ -244,10 +244,10 @@ def test_an_empty_plan_is_one_region_and_a_full_one_has_none(method):
 
 def test_pieces_are_joined_over_whole_edges_and_straight_corners_go():
     points = np.array([(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1), (2, 2), (0, 2)], float)
-    pieces = Pieces(points, [[0, 1, 4, 5], [1, 2, 3, 4], [5, 3, 6, 7]])
+    pieces = ConvexPieces(points, [[0, 1, 4, 5], [1, 2, 3, 4], [5, 3, 6, 7]])
     joined = combine(pieces, 1e-9)
     assert [sorted(polygon) for polygon in joined.polygons] == [[0, 2, 6, 7]]
-    bent = Pieces(
+    bent = ConvexPieces(
         np.array([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2), (0, 1)], float), [[0, 1, 2, 3, 6], [6, 3, 4, 5]]
     )
     assert len(combine(bent, 1e-9).polygons) == 2

@@ -16,7 +16,7 @@ from tests.naive_navmesh import holding
 from tests.navmesh.strategies import grid_polygons, polygon_meshes, triangle_polygons
 from wayfold import NavMesh
 from wayfold.errors import OffMapError
-from wayfold.navmesh.queries import Query, lower_bound
+from wayfold.navmesh.queries import PathQuery, lower_bound
 
 pytestmark = pytest.mark.kernels
 
@@ -189,7 +189,7 @@ def check_against_points(world, count, one_way, most=1.05):
         state = navmesh._now.state
         places = state.frame.local(navmesh.project([a, b]))
         ends = (np.array(firsts, np.int32), np.array(lasts, np.int32), *places)
-        assert lower_bound(Query(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
+        assert lower_bound(PathQuery(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
         np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
 
 

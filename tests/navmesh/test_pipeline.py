@@ -106,12 +106,12 @@ def test_the_filters_open_steps_and_close_ledges_and_low_ceilings():
     top = np.array([10, 10, 12, 10, 15, -19], np.int32)
     kind = np.array([1, 1, 0, 1, 0, 1], np.uint8)
     real = top.astype(float)
-    field = _heightfield_kernels.Field(offsets, low, top, kind, top.astype(np.float32), real, real)
+    field = _heightfield_kernels.Heightfield(offsets, low, top, kind, top.astype(np.float32), real, real)
     _heightfield_kernels.filter_low_obstacles(field, 2.0)
     assert field.kind.tolist() == [1, 1, 1, 1, 0, 1]
     _heightfield_kernels.filter_low_ceilings(field, 6)
     assert field.kind.tolist() == [1, 0, 1, 0, 0, 1]
-    wide = _heightfield_kernels.Field(
+    wide = _heightfield_kernels.Heightfield(
         np.arange(10, dtype=np.int32),
         np.zeros(9, np.int32),
         np.array([5, 5, 5, 5, 5, 5, 5, 5, 1], np.int32),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.navmesh.strategies import box, floor, mesh_of
 from wayfold import Agent, NavMesh
 from wayfold.errors import GeometryError
-from wayfold.navmesh.topology import Layout
+from wayfold.navmesh.topology import Topology
 
 pytestmark = pytest.mark.kernels
 
@@ -38,7 +38,7 @@ def check_same(navmesh, wanted):
     for name, a, b in zip(one.ground._fields, one.ground, two.ground, strict=True):
         np.testing.assert_array_equal(a, b, name)
     np.testing.assert_array_equal(one.kinds, two.kinds)
-    fresh = Layout(two.ground, two.kinds)
+    fresh = Topology(two.ground, two.kinds)
     for name in ("twins", "areas", "centres", "components", "turns"):
         np.testing.assert_array_equal(getattr(one, name), getattr(fresh, name), name)
     for name, a, b in zip(one.portals._fields, one.portals, fresh.portals, strict=True):

@@ -11,7 +11,7 @@ from tests.draws import seeds
 from tests.world.levels import EVERYBODY
 from wayfold import Graph, Mesh, Motion, WaypointGraph, World
 from wayfold.world import edges
-from wayfold.world.pricing import Prices
+from wayfold.world.pricing import EdgePrices
 from wayfold.world.shapes import Box
 
 pytestmark = pytest.mark.kernels
@@ -52,7 +52,7 @@ def test_prices_are_those_of_a_graph_that_is_priced_anew(seed):
             rng.choice([0.3, 2, 9])
         )
 
-    prices = Prices(waypoints, (zone(),))
+    prices = EdgePrices(waypoints, (zone(),))
     check(prices, waypoints)
     for _ in range(8):
         task = rng.random()

@@ -126,9 +126,9 @@ def build(
 ) -> None:
     """Turn a map file or a sample into a file that `path` and `info` open at once."""
     from wayfold.agent import Agent
-    from wayfold.cli.build import Request, run
+    from wayfold.cli.build import BuildRequest, run
 
-    request = Request(
+    request = BuildRequest(
         source,
         Agent(radius, height, climb, slope),
         seed=seed,
@@ -209,10 +209,10 @@ def path(
     json: Json = False,
 ) -> None:
     """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
-    from wayfold.cli.path import Options, Settings, run
+    from wayfold.cli.path import Options, PathSettings, run
 
     terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
-    settings = Settings(smooth, budget, partial, algorithm, motions, level, exact, terrain)
+    settings = PathSettings(smooth, budget, partial, algorithm, motions, level, exact, terrain)
     options = Options(agent, axis(up), map_kind, accelerator, tuple(block or ()), explain)
     run(file, start, goal, settings, options, picture, json)
 

@@ -29,7 +29,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
-class Request:
+class BuildRequest:
     """What the command line was asked to build; settings that were not given are None."""
 
     source: str
@@ -97,7 +97,7 @@ class Request:
         raise ParameterError(f"{self.source} has no cells to build a grid from: give a MovingAI .map or sample:maze")
 
 
-def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
+def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> None:
     """Build a map from a file or a sample, write it and say what it holds."""
     if request.accelerate is not None and request.accelerate not in ACCELERATORS:
         raise ParameterError(f"unknown accelerator {request.accelerate!r}: choose from {', '.join(ACCELERATORS)}")
@@ -130,7 +130,7 @@ def run(request: Request, out: Path, map_kind: str | None, json: bool) -> None:
         print_picture(request.picture)
 
 
-def _hierarchy(request: Request, map_kind: str | None) -> Hierarchy:
+def _hierarchy(request: BuildRequest, map_kind: str | None) -> Hierarchy:
     if request.merge != "auto" and not request.merge.isdigit():
         raise ParameterError(f"--merge must be a whole number or auto, not {request.merge!r}")
     if map_kind == "navmesh":
@@ -146,15 +146,15 @@ def _hierarchy(request: Request, map_kind: str | None) -> Hierarchy:
         )
 
 
-def _dense_grid(request: Request) -> DenseGrid:
+def _dense_grid(request: BuildRequest) -> DenseGrid:
     return request.grid
 
 
-def _graph(request: Request) -> Graph:
+def _graph(request: BuildRequest) -> Graph:
     return request.grid.graph()[0]
 
 
-def _sparse_grid(request: Request) -> SparseGrid:
+def _sparse_grid(request: BuildRequest) -> SparseGrid:
     if request.source.lower().endswith(".map"):
         return SparseGrid.from_movingai(request.source, request.sector)
     world = request.world
@@ -173,7 +173,7 @@ def _sparse_grid(request: Request) -> SparseGrid:
     return SparseGrid.from_cells(cells, request.sector, kinds=kinds[rows, columns] - 1)
 
 
-def _navmesh(request: Request) -> NavMesh:
+def _navmesh(request: BuildRequest) -> NavMesh:
     if isinstance(request.world, NavMesh):
         return request.world
     with progress("building tiles", None, request.quiet) as step:
@@ -188,7 +188,7 @@ def _navmesh(request: Request) -> NavMesh:
         )
 
 
-def _floorplan(request: Request) -> Decomposition:
+def _floorplan(request: BuildRequest) -> Decomposition:
     """A floor plan of whatever has one, cut into regions; of a mesh without a plane all floors."""
     name = request.source.lower()
     plan: FloorPlan | Building
@@ -210,7 +210,7 @@ def _floorplan(request: Request) -> Decomposition:
     return cut
 
 
-def _terrain(request: Request) -> Terrain:
+def _terrain(request: BuildRequest) -> Terrain:
     """A terrain from a scene, GeoJSON, a MovingAI map or a mesh with materials."""
     weights, default = parse_weights(request.weights), request.default
     name = request.source.lower()
@@ -228,7 +228,7 @@ def _terrain(request: Request) -> Terrain:
     return Terrain.from_mesh(request.world, weights, default=1.0 if default is None else default)
 
 
-def _waypoints(request: Request) -> WaypointGraph:
+def _waypoints(request: BuildRequest) -> WaypointGraph:
     if request.source.lower().endswith(".3dmap"):
         return VoxelWaypoints.from_voxels(formats.load_map3d(request.source))
     with progress("waypoints", None, request.quiet) as step:
@@ -241,7 +241,7 @@ def _waypoints(request: Request) -> WaypointGraph:
         )
 
 
-MAPS: dict[str, Callable[[Request], Any]] = {
+MAPS: dict[str, Callable[[BuildRequest], Any]] = {
     "dense-grid": _dense_grid,
     "sparse-grid": _sparse_grid,
     "graph": _graph,

@@ -160,7 +160,7 @@ def _draw(world: World, planner: Planner, path: Path, picture: File) -> None:
     pictures.save(oblique.draw_characters(world.mesh, {world.name: draped}, solids=solids), picture)
 
 
-class Settings(NamedTuple):
+class PathSettings(NamedTuple):
     """The options of the command, as they were given."""
 
     smooth: bool
@@ -198,7 +198,7 @@ def run(
     file: File,
     start: str,
     goal: str,
-    settings: Settings,
+    settings: PathSettings,
     level: Options,
     picture: File | None,
     json: bool,
@@ -254,7 +254,7 @@ def _open(file: File) -> Any:
     return NavMesh.read(file) if name.endswith(".mesh") else load(file)
 
 
-def _query(world: Any, start: str, goal: str, settings: Settings) -> tuple[Any, Any, dict[str, Any]]:
+def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[Any, Any, dict[str, Any]]:
     """Start, goal and options of `world.path`."""
     options: dict[str, Any] = {"budget": settings.budget, "partial": settings.partial}
     if isinstance(world, Hierarchy):
@@ -276,7 +276,7 @@ def _query(world: Any, start: str, goal: str, settings: Settings) -> tuple[Any, 
 
 
 def _over_terrain(
-    world: Terrain, file: File, start: str, goal: str, settings: Settings, picture: File | None, json: bool
+    world: Terrain, file: File, start: str, goal: str, settings: PathSettings, picture: File | None, json: bool
 ) -> None:
     """Plan one path over a terrain, or one with each graph, and report it."""
     given = settings.terrain

@@ -39,7 +39,7 @@ class Walls(NamedTuple):
     shape: np.ndarray  # (2,) int64: columns, rows
 
 
-class Regions(NamedTuple):
+class GrowingRegions(NamedTuple):
     """Regions that grow, with room for more, and the bins they lie in (a linked list for each bin)."""
 
     limits: np.ndarray  # (r, 4) float64, u of each side in its own frame

@@ -12,7 +12,7 @@ from wayfold.geometry.predicate_kernels import orientation
 from wayfold.graph.search_kernels import cost, distance, slots, target
 
 
-class Cells(NamedTuple):
+class RegionGrid(NamedTuple):
     """Regions as searches see them: corners in compressed rows, neighbours over gateways, and bins."""
 
     corners: np.ndarray  # (n, 2) float64, counter-clockwise within a region

@@ -23,9 +23,9 @@ from wayfold.core.locks import Portable, at_one_moment, derived
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _query_kernels, building, gateways, hertel_mehlhorn, polygons, routes
-from wayfold.floorplan.growth import Settings, grow_regions, wall_bins
+from wayfold.floorplan.growth import GrowthSettings, grow_regions, wall_bins
 from wayfold.floorplan.plan import METHODS, FloorPlan
-from wayfold.floorplan.polygons import FreeSpace, Pieces
+from wayfold.floorplan.polygons import ConvexPieces, FreeSpace
 from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.geometry.polygon import overlaying
 from wayfold.graph import Graph
@@ -45,7 +45,7 @@ _OPTIONS = {
 
 
 @dataclass
-class Level(Portable):
+class FloorLevel(Portable):
     """A floor or a transition area, cut into convex rings; all but its plan is relative to the common frame."""
 
     plan: FloorPlan
@@ -77,7 +77,7 @@ class Passage(NamedTuple):
     """Segments (k, 4) that gateways must lie on; None for all of their common border."""
 
 
-def cut_free_space(space: FreeSpace, method: str, options: dict[str, Any]) -> Pieces:
+def cut_free_space(space: FreeSpace, method: str, options: dict[str, Any]) -> ConvexPieces:
     """A free space cut by one of the methods."""
     for name in options:
         if name not in _OPTIONS[method]:
@@ -88,8 +88,8 @@ def cut_free_space(space: FreeSpace, method: str, options: dict[str, Any]) -> Pi
         join = options.get("combine", True)
         return hertel_mehlhorn.cut(space.free, space.resolution, join=join)
     if method == "space-filling":
-        return grow_regions(space, Settings(follow=False, seed=False, **options))
-    return grow_regions(space, Settings(**options))
+        return grow_regions(space, GrowthSettings(follow=False, seed=False, **options))
+    return grow_regions(space, GrowthSettings(**options))
 
 
 def frame_of(plans: Sequence[FloorPlan]) -> Frame:
@@ -108,9 +108,9 @@ def level(
     *,
     is_floor: bool = True,
     ground: Floats | None = None,
-) -> Level:
+) -> FloorLevel:
     """A plan cut by one of the methods, as a level of its own; `ground` is in the user's coordinates."""
-    result = Level(plan, frame, [], np.empty(0), is_floor)
+    result = FloorLevel(plan, frame, [], np.empty(0), is_floor)
     result.rings = list(cut_free_space(result.space, method, options).rings())
     if ground is not None:
         result.ground = frame.local(ground)
@@ -118,7 +118,7 @@ def level(
     return result
 
 
-def ground_heights(level: Level, rings: list[Floats]) -> Floats:
+def ground_heights(level: FloorLevel, rings: list[Floats]) -> Floats:
     """Height of each ring: that of the floor, or of the stairs or slope at its centre."""
     heights = np.full(len(rings), level.plan.height)
     if len(level.ground) and rings:
@@ -128,7 +128,7 @@ def ground_heights(level: Level, rings: list[Floats]) -> Floats:
     return heights
 
 
-def coverage(levels: list[Level]) -> float:
+def coverage(levels: list[FloorLevel]) -> float:
     """Share of the free space of all levels that lies in their regions; 1 where there is none to cover."""
     free = sum(level.space.area for level in levels)
     covered = 0.0
@@ -138,7 +138,7 @@ def coverage(levels: list[Level]) -> float:
     return covered / free if free > 0.0 else 1.0
 
 
-def overlap(levels: list[Level]) -> float:
+def overlap(levels: list[FloorLevel]) -> float:
     """Area that two regions of a level have in common, as a share of the free space."""
     free = sum(level.space.area for level in levels)
     twice = 0.0
@@ -151,7 +151,7 @@ def overlap(levels: list[Level]) -> float:
     return twice / free if free > 0.0 else 0.0
 
 
-def wall_bins_of(level: Level) -> Any:
+def wall_bins_of(level: FloorLevel) -> Any:
     """The walls of a level in bins, made once."""
     if level.walls is None:
         level.walls = wall_bins(level.space.free)
@@ -166,7 +166,7 @@ def width(ring: Floats) -> float:
     return float((along[:, :1] * away[..., 1] - along[:, 1:] * away[..., 0]).max(axis=1).min())
 
 
-def without_slivers(level: Level, least: float) -> Level:
+def without_slivers(level: FloorLevel, least: float) -> FloorLevel:
     """A level without the regions no wider than `least`, the same one if it has none.
 
     Three corners of obstacles in a line make such a region. Its two sides are one border, so its neighbours touch.
@@ -184,7 +184,7 @@ def without_slivers(level: Level, least: float) -> Level:
     return replace(level, rings=rings, heights=level.heights[~narrow])
 
 
-def border_rounding(levels: Sequence[Level], updated: bool) -> float:
+def border_rounding(levels: Sequence[FloorLevel], updated: bool) -> float:
     """See `Decomposition.border_rounding`."""
     return max(level.plan.resolution for level in levels) * (2.0 if updated else 0.25)
 
@@ -210,7 +210,7 @@ def region_cells(
     items = np.empty(bins[-1], np.int32)
     _query_kernels.bin_boxes(boxes, frame, shape, bins.copy(), items, True)
     neighbours = np.ascontiguousarray(both[:, 1])
-    return _query_kernels.Cells(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
+    return _query_kernels.RegionGrid(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
 
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def to_parts(cut: Decomposition) -> Parts:
 def from_parts(kind: type[_Decomposition], parts: Parts) -> _Decomposition:
     """The decomposition."""
     arrays, meta = parts.arrays, parts.meta
-    Settings(**meta["options"])
+    GrowthSettings(**meta["options"])
     offsets = arrays["plan_rings"], arrays["plan_polygons"], arrays["plan_shapes"]
     shapes = shapely.from_ragged_array(shapely.GeometryType.MULTIPOLYGON, arrays["plan_points"], offsets)
     shapes = [shape.geoms[0] if len(shape.geoms) == 1 else shape for shape in shapes]
@@ -343,7 +343,7 @@ def from_parts(kind: type[_Decomposition], parts: Parts) -> _Decomposition:
         first, last = arrays["level_regions"][number : number + 2].tolist()
         ground = arrays["ground"][slice(*arrays["level_ground"][number : number + 2])]
         floor = bool(arrays["level_is_floor"][number])
-        levels.append(Level(plan, frame, rings[first:last], arrays["heights"][first:last], floor, ground))
+        levels.append(FloorLevel(plan, frame, rings[first:last], arrays["heights"][first:last], floor, ground))
     passages = []
     for number, (floor, transition) in enumerate(arrays["passages"].tolist()):
         mouth = arrays["mouths"][slice(*arrays["passage_mouths"][number : number + 2])]
@@ -397,7 +397,7 @@ class Decomposition(Savable):
 
     def __init__(
         self,
-        levels: list[Level],
+        levels: list[FloorLevel],
         frame: Frame,
         method: str,
         options: dict[str, Any],
@@ -431,7 +431,7 @@ class Decomposition(Savable):
     @classmethod
     def _of_cut(
         cls,
-        levels: list[Level],
+        levels: list[FloorLevel],
         frame: Frame,
         method: str,
         options: dict[str, Any],
@@ -481,7 +481,7 @@ class Decomposition(Savable):
         return border_rounding(self.levels, self.updated)
 
     @derived
-    def topology(self) -> gateways.Topology:
+    def topology(self) -> gateways.RegionTopology:
         """What the regions share."""
         return gateways.topology(self)
 
@@ -574,9 +574,9 @@ class Decomposition(Savable):
         return self.cells.neighbours[self.cells.beside[number] : self.cells.beside[number + 1]]
 
     @derived
-    def cells(self) -> _query_kernels.Cells:
+    def cells(self) -> _query_kernels.RegionGrid:
         """The regions as the kernels see them."""
-        cells: _query_kernels.Cells = region_cells(
+        cells: _query_kernels.RegionGrid = region_cells(
             self.local_corners, self.offsets, self.heights, self.gateways.pairs, self.rounding
         )
         return cells
@@ -797,12 +797,12 @@ class Decomposition(Savable):
     def _region(self, region: int) -> int:
         return checks.node(region, "region", self.num_regions, "region", "the plan")
 
-    def _place(self, point: ArrayLike, name: str) -> routes.Place:
+    def _place(self, point: ArrayLike, name: str) -> routes.RegionPlace:
         """Where a point stands."""
         checks.point3(point, name)
         return self._places(checks.floats(point, name)[None], name, single=True)[0]
 
-    def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[routes.Place]:
+    def _places(self, points: ArrayLike, name: str, *, single: bool = False) -> list[routes.RegionPlace]:
         """Where points stand."""
         where = checks.points3(points, name).copy()
         given = checks.floats(points, name)
@@ -816,7 +816,7 @@ class Decomposition(Savable):
         where[:, 2] = self.heights[regions]
         local = self.frame.local(where)
         touched = self._touching(local, regions)
-        return [routes.Place(*row) for row in zip(where, local, touched, strict=True)]
+        return [routes.RegionPlace(*row) for row in zip(where, local, touched, strict=True)]
 
     def _touching(self, local: NDArray[np.float64], regions: NDArray[np.int32]) -> list[NDArray[np.int32]]:
         """All regions that each local point (q, 3) touches, given one of them."""
@@ -879,7 +879,7 @@ def _within(shapes: NDArray[Any], shape: Any, distance: float) -> NDArray[np.int
     return np.sort(shapely.STRtree(shapes).query(shape, predicate="dwithin", distance=distance))
 
 
-def _united(cut: Decomposition, level: Level, numbers: NDArray[np.int64]) -> Any:
+def _united(cut: Decomposition, level: FloorLevel, numbers: NDArray[np.int64]) -> Any:
     """The union of regions of a level, with what rounding left between them."""
     rings = [level.rings[k] for k in numbers.tolist()]
     shapes = [*(Polygon(ring) for ring in rings), *gateways.gaps(rings, cut.border_rounding)]
@@ -900,7 +900,7 @@ def _away(cut: Decomposition) -> tuple[float, float]:
     return -cut.frame.origin[0], -cut.frame.origin[1]
 
 
-def _level(cut: Decomposition, level: int) -> Level:
+def _level(cut: Decomposition, level: int) -> FloorLevel:
     if isinstance(level, bool) or not isinstance(level, (int, np.integer)) or not 0 <= level < len(cut.levels):
         raise ParameterError(
             f"level must be the number of a floor from 0 to {len(cut.levels) - 1}, not {checks.shown(level)}"
@@ -908,7 +908,7 @@ def _level(cut: Decomposition, level: int) -> Level:
     return cut.levels[level]
 
 
-def _regions(level: Level) -> NDArray[Any]:
+def _regions(level: FloorLevel) -> NDArray[Any]:
     regions = np.empty(len(level.rings), dtype=object)
     regions[:] = [Polygon(ring) for ring in level.rings]
     return regions
@@ -931,7 +931,7 @@ def _replace(cut: Decomposition, number: int, plan: FloorPlan, touched: NDArray[
     if not local.is_empty:
         rings = list(cut_free_space(polygons.FreeSpace(local, plan.resolution), cut.method, cut.options).rings())
     heights = np.concatenate([old.heights[kept], ground_heights(old, rings)])
-    level = Level(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
+    level = FloorLevel(plan, cut.frame, [old.rings[k] for k in kept] + rings, heights, old.is_floor, old.ground)
     levels = [*cut.levels[:number], level, *cut.levels[number + 1 :]]
     fresh = type(cut)._of_cut(
         levels, cut.frame, cut.method, cut.options, passages=cut.passages, slack=cut.slack, updated=True

@@ -226,7 +226,7 @@ def gaps(rings: list[Floats], near: float) -> list[Any]:
 NEAR = 0.75  # of the rounding of borders: corners closer than this are one vertex; given ones never are
 
 
-class Topology(NamedTuple):
+class RegionTopology(NamedTuple):
     """Regions over common vertices."""
 
     vertices: Floats
@@ -240,7 +240,7 @@ class Topology(NamedTuple):
     """(g, 2), vertices that gateways begin and end at."""
 
 
-def topology(cut: Decomposition) -> Topology:
+def topology(cut: Decomposition) -> RegionTopology:
     """The common vertices and the gateways of a decomposition's regions."""
     from scipy.spatial import cKDTree
 
@@ -286,7 +286,7 @@ def topology(cut: Decomposition) -> Topology:
     ends = merged(found.pairs, vertices, numbers[rows[: 2 * count]].reshape(-1, 2), cut.epsilon)
     segments = vertices[ends.numbers].reshape(-1, 4)
     gateways = Gateways(ends.pairs, cut.frame.world(segments.reshape(-1, 2)).reshape(-1, 4), segments)
-    return Topology(vertices, rings, owner[edge[used]], gateways, ends.numbers)
+    return RegionTopology(vertices, rings, owner[edge[used]], gateways, ends.numbers)
 
 
 def _across(

@@ -24,7 +24,7 @@ from wayfold.core import checks
 from wayfold.errors import ParameterError
 from wayfold.floorplan import _growth_kernels, polygons
 from wayfold.floorplan.plan import FloorPlan
-from wayfold.floorplan.polygons import FreeSpace, Pieces, combine, joined
+from wayfold.floorplan.polygons import ConvexPieces, FreeSpace, combine, joined
 
 _GAP = 2.0**-8  # of the plan's resolution: what is closer than this touches
 _ENOUGH = 1e-12  # share of the free space that may stay uncovered
@@ -36,7 +36,7 @@ _CORNERS = 8  # corners that stick into the free space for each seed of DEACCON 
 
 
 @dataclass(frozen=True)
-class Settings:
+class GrowthSettings:
     """How regions grow.
 
     Parameters
@@ -79,10 +79,10 @@ class Settings:
                 )
 
 
-def grow_regions(space: FreeSpace, settings: Settings) -> Pieces:
+def grow_regions(space: FreeSpace, settings: GrowthSettings) -> ConvexPieces:
     """A free space cut by growth; see `Settings`."""
     if space.free.is_empty:
-        return Pieces(np.empty((0, 2)), [])
+        return ConvexPieces(np.empty((0, 2)), [])
     growth = Growth(space, settings)
     growth.plant_grid()
     if settings.seed:
@@ -94,7 +94,7 @@ def grow_regions(space: FreeSpace, settings: Settings) -> Pieces:
 class Growth:
     """Regions that grow in a plan; after each of its methods every region is convex and keeps what it has."""
 
-    def __init__(self, plan: FloorPlan | FreeSpace, settings: Settings) -> None:
+    def __init__(self, plan: FloorPlan | FreeSpace, settings: GrowthSettings) -> None:
         self.space = space = plan if isinstance(plan, FreeSpace) else plan.space
         self.settings = settings
         low_x, low_y, high_x, high_y = space.free.bounds
@@ -146,7 +146,7 @@ class Growth:
     def _alive(self) -> int:
         return int(np.count_nonzero(self.regions.counts[: self.count]))
 
-    def pieces(self) -> Pieces:
+    def pieces(self) -> ConvexPieces:
         """The regions as polygons with common corners."""
         regions = self.regions
         rings = [regions.corners[k, : regions.counts[k]].copy() for k in range(self.count) if regions.counts[k] >= 3]
@@ -243,9 +243,9 @@ def wall_bins(free: Any, least: int = 16) -> _growth_kernels.Walls:
     return _growth_kernels.Walls(ends, normals, following, previous, bins, items, frame, shape)
 
 
-def _new_regions(walls: _growth_kernels.Walls, room: int, links: int) -> _growth_kernels.Regions:
+def _new_regions(walls: _growth_kernels.Walls, room: int, links: int) -> _growth_kernels.GrowingRegions:
     most = _growth_kernels.MOST_BOUNDS
-    return _growth_kernels.Regions(
+    return _growth_kernels.GrowingRegions(
         limits=np.zeros((room, 4)),
         states=np.zeros((room, 4), np.uint8),
         bounds=np.zeros((room, most), np.int32),

@@ -9,11 +9,11 @@ import shapely
 from shapely import Polygon
 
 from wayfold.core.arrays import distinct
-from wayfold.floorplan.polygons import Pieces, combine, moved
+from wayfold.floorplan.polygons import ConvexPieces, combine, moved
 from wayfold.geometry.frame import Frame
 
 
-def cut(free: Any, resolution: float, *, join: bool = True) -> Pieces:
+def cut(free: Any, resolution: float, *, join: bool = True) -> ConvexPieces:
     """The constrained Delaunay triangles of an area, joined over the edges that convexity does not need.
 
     Parameters
@@ -26,10 +26,10 @@ def cut(free: Any, resolution: float, *, join: bool = True) -> Pieces:
     """
     triangles = shapely.get_parts(shapely.constrained_delaunay_triangles(shapely.get_parts(free)))
     if not len(triangles):
-        return Pieces(np.empty((0, 2)), [])
+        return ConvexPieces(np.empty((0, 2)), [])
     corners = shapely.get_coordinates(shapely.orient_polygons(triangles)).reshape(-1, 4, 2)[:, :3]
     points, _, numbers, _ = distinct(corners.reshape(-1, 2))
-    pieces = Pieces(points, numbers.reshape(-1, 3).tolist())
+    pieces = ConvexPieces(points, numbers.reshape(-1, 3).tolist())
     return combine(pieces, resolution) if join else pieces
 
 

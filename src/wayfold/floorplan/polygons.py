@@ -232,7 +232,7 @@ def is_convex(polygon: Polygon) -> bool:
     return not len(polygon.interiors) and polygon.area >= polygon.convex_hull.area * (1.0 - 1e-12)
 
 
-class Pieces(NamedTuple):
+class ConvexPieces(NamedTuple):
     """Convex polygons over common corners."""
 
     points: Floats
@@ -245,7 +245,7 @@ class Pieces(NamedTuple):
         return (self.points[polygon] for polygon in self.polygons)
 
 
-def joined(anchors: Floats, rings: list[Floats], tolerance: float, resolution: float) -> Pieces:
+def joined(anchors: Floats, rings: list[Floats], tolerance: float, resolution: float) -> ConvexPieces:
     """Pieces from rings whose corners may differ by rounding; corners near an anchor become that anchor.
 
     Parameters
@@ -261,7 +261,7 @@ def joined(anchors: Floats, rings: list[Floats], tolerance: float, resolution: f
     from scipy.spatial import cKDTree
 
     if not rings:
-        return Pieces(np.empty((0, 2)), [])
+        return ConvexPieces(np.empty((0, 2)), [])
     points = np.concatenate([anchors, *rings])
     pairs = cKDTree(points).query_pairs(tolerance, output_type="ndarray")
     same = np.arange(len(points))
@@ -276,7 +276,7 @@ def joined(anchors: Floats, rings: list[Floats], tolerance: float, resolution: f
         polygon = without_straight(corners, polygon, resolution)
         if len(polygon) >= 3:
             polygons.append(polygon)
-    return Pieces(corners, polygons)
+    return ConvexPieces(corners, polygons)
 
 
 def without_straight(points: Floats, polygon: list[int], resolution: float) -> list[int]:
@@ -304,7 +304,7 @@ def is_straight(points: Floats, a: int, b: int, c: int, resolution: float) -> bo
     return abs(turn(points, a, b, c)) <= 0.01 * resolution
 
 
-def combine(pieces: Pieces, resolution: float) -> Pieces:
+def combine(pieces: ConvexPieces, resolution: float) -> ConvexPieces:
     """Join pieces over common edges as long as their unions are convex, longest edges first."""
     return _Combiner(pieces, resolution).run()
 
@@ -312,7 +312,7 @@ def combine(pieces: Pieces, resolution: float) -> Pieces:
 class _Combiner:
     """Rings of corners linked by their directed edges; an edge (a, b) belongs to the piece on its left."""
 
-    def __init__(self, pieces: Pieces, resolution: float) -> None:
+    def __init__(self, pieces: ConvexPieces, resolution: float) -> None:
         self.points = pieces.points
         self.resolution = resolution
         self.after: dict[tuple[int, int], int] = {}  # directed edge -> corner after it
@@ -324,7 +324,7 @@ class _Combiner:
                 self.after[edge] = polygon[(at + 2) % count]
                 self.before[edge] = polygon[at - 1]
 
-    def run(self) -> Pieces:
+    def run(self) -> ConvexPieces:
         edges = [(a, b) for a, b in self.after if a < b and (b, a) in self.after]
         ends = np.array(edges, np.int64).reshape(-1, 2)
         length = np.hypot(*(self.points[ends[:, 0]] - self.points[ends[:, 1]]).T)
@@ -333,7 +333,7 @@ class _Combiner:
             a, b = waiting.pop()
             if (a, b) in self.after and (b, a) in self.after:
                 self._try(a, b, waiting)
-        return Pieces(self.points, self._polygons())
+        return ConvexPieces(self.points, self._polygons())
 
     def _try(self, a: int, b: int, waiting: list[tuple[int, int]]) -> None:
         """Join the pieces on both sides of an edge if that gives a convex piece."""

@@ -23,7 +23,7 @@ _SEARCHES = 8  # between mouths, each from where the way passes them after the l
 _ROUNDS = 100  # in which ways over mouths are straightened; most take a few
 
 
-class Place(NamedTuple):
+class RegionPlace(NamedTuple):
     """Where a start or a goal stands: on the ground of its region."""
 
     point: Point
@@ -34,7 +34,7 @@ class Place(NamedTuple):
     """All regions that it touches."""
 
 
-def between(cut: Decomposition, start: Place, goal: Place, smooth: bool) -> Path:
+def between(cut: Decomposition, start: RegionPlace, goal: RegionPlace, smooth: bool) -> Path:
     """The path of the paper's agent between two places, pulled straight where `smooth` is set."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
@@ -47,13 +47,13 @@ def between(cut: Decomposition, start: Place, goal: Place, smooth: bool) -> Path
     return best
 
 
-def _straight(start: Place, goal: Place) -> Path:
+def _straight(start: RegionPlace, goal: RegionPlace) -> Path:
     points = np.vstack([start.point, goal.point])
     length = float(np.linalg.norm(goal.local - start.local))
     return Path(Status.FOUND, points, cost=length, smoother=lambda path: path)
 
 
-def _through(cut: Decomposition, start: Place, goal: Place, first: int, last: int, smooth: bool) -> Path:
+def _through(cut: Decomposition, start: RegionPlace, goal: RegionPlace, first: int, last: int, smooth: bool) -> Path:
     """The path from one of the regions of the start to one of the goal's."""
     graph = cut.graph
     component = graph.components()
@@ -80,7 +80,12 @@ def _through(cut: Decomposition, start: Place, goal: Place, first: int, last: in
 
 
 def many(
-    cut: Decomposition, starts: list[Place], goals: list[Place], smooth: bool, optimal: bool, workers: int | None
+    cut: Decomposition,
+    starts: list[RegionPlace],
+    goals: list[RegionPlace],
+    smooth: bool,
+    optimal: bool,
+    workers: int | None,
 ) -> list[Path]:
     """The paths of many queries, in threads."""
     if optimal and len(starts):
@@ -98,7 +103,7 @@ def many(
     return found
 
 
-def _pulled(cut: Decomposition, start: Place, goal: Place, nodes: NDArray[np.int32], settled: int) -> Path:
+def _pulled(cut: Decomposition, start: RegionPlace, goal: RegionPlace, nodes: NDArray[np.int32], settled: int) -> Path:
     points = cut.frame.world(pull(cut, start.local, goal.local, nodes))
     points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=nodes, expanded=settled, smoother=lambda whole: whole)
@@ -189,7 +194,7 @@ def _searched(
             ends = []
             for stop, region in ((a, int(part[0])), (b, int(part[-1]))):
                 there = np.arange(cut.num_regions) == region
-                ends.append(_inside(cut, mesh, Place(stop, stop, np.array([region], np.int32)), there))
+                ends.append(_inside(cut, mesh, RegionPlace(stop, stop, np.array([region], np.int32)), there))
             found = mesh.path(*ends)
             levels = cut.region_levels[found.nodes] if found else np.empty(0)
             if len(levels) and (levels == cut.region_levels[part[0]]).all():
@@ -296,7 +301,7 @@ def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[
     return np.array(result)
 
 
-def shortest(cut: Decomposition, start: Place, goal: Place) -> Path:
+def shortest(cut: Decomposition, start: RegionPlace, goal: RegionPlace) -> Path:
     """The shortest path of all through the regions, by the exact search of the navmesh package."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
@@ -347,7 +352,7 @@ def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64
     return doors
 
 
-def _sides(cut: Decomposition, place: Place, there: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
+def _sides(cut: Decomposition, place: RegionPlace, there: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
     """The regions `there` that a place can be left into, those together that are joined by gateways at the place."""
     rest = set(place.regions[there[place.regions]].tolist())
     sides = []
@@ -365,7 +370,7 @@ def _sides(cut: Decomposition, place: Place, there: NDArray[np.bool_]) -> list[N
     return [there & np.isin(np.arange(cut.num_regions), list(side)) for side in sides]
 
 
-def _inside(cut: Decomposition, mesh: Any, place: Place, there: NDArray[np.bool_]) -> Point:
+def _inside(cut: Decomposition, mesh: Any, place: RegionPlace, there: NDArray[np.bool_]) -> Point:
     """A local point as the mesh takes it: one that it finds in none of the regions `there` moves a hair into one."""
     point = place.local
     region = place.regions[there[place.regions]][0]

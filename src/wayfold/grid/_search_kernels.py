@@ -35,7 +35,7 @@ from wayfold.grid._store_kernels import (
 )
 
 
-class Links(NamedTuple):
+class CellLinks(NamedTuple):
     """Edges between cells that need not be neighbours (ladders, lifts), by cell and by region, each sorted by source.
 
     They take the slots behind the eight directions of a cell and behind the abstract edges of a region.
@@ -77,7 +77,7 @@ class SparseSpace(NamedTuple):
 
     store: Store
     weight: float  # what each area effect adds to the cost of a step, as a multiple of its length
-    links: Links
+    links: CellLinks
 
 
 @inline
@@ -226,7 +226,7 @@ class RegionSpace(NamedTuple):
 
     store: Store
     weight: float
-    links: Links
+    links: CellLinks
 
 
 @implements(slots, RegionSpace)

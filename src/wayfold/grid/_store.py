@@ -226,7 +226,7 @@ def wasteful(store: layout.Store) -> bool:
     )
 
 
-class Scratch:
+class GridScratch:
     """Scratch of edits, kept between them as long as it is large enough."""
 
     def __init__(self) -> None:
@@ -289,7 +289,7 @@ class Editor:
         self.store = store
         self.merge = merge
         self.version = 0  # counts what may have changed nodes
-        self._scratch = Scratch()
+        self._scratch = GridScratch()
 
     def set_frame(self, columns: int, rows: int) -> None:
         """Give an empty grid a rectangle of sectors that begins at the origin."""
@@ -418,7 +418,7 @@ class LinkTable:
         self.grid = grid
         self.ends = np.empty((0, 2, 3), np.int64)  # one-way: from, to
         self.costs = np.empty(0)
-        self._found: tuple[int, int, _search_kernels.Links] | None = None
+        self._found: tuple[int, int, _search_kernels.CellLinks] | None = None
         self._changes = 0
 
     @property
@@ -451,7 +451,7 @@ class LinkTable:
     def _where(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.asarray((self.ends == np.array([a, b])).all(axis=(1, 2)))
 
-    def arrays(self) -> _search_kernels.Links:
+    def arrays(self) -> _search_kernels.CellLinks:
         """The links whose cells are both there."""
         version = self.version
         if self._found is None or self._found[:2] != version:
@@ -462,7 +462,7 @@ class LinkTable:
             order = np.lexsort((ends, sources))
             from_region, to_region = grid._store.owners[sources >> 4], grid._store.owners[ends >> 4]
             region_order = np.lexsort((to_region, from_region))
-            links = _search_kernels.Links(
+            links = _search_kernels.CellLinks(
                 sources[order],
                 ends[order],
                 costs[order],

@@ -30,7 +30,7 @@ _AHEAD = 2
 _SCALE = 1.5
 
 
-class Planner:
+class GridQueries:
     """Plans on one grid and owns the workspaces and components that go with its present state."""
 
     def __init__(self, grid: SparseGrid) -> None:

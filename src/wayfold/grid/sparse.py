@@ -29,7 +29,7 @@ from wayfold.grid import _edit_kernels, _search_kernels, _store
 from wayfold.grid import _store_kernels as layout
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_kinds, octile
-from wayfold.grid.query import Planner
+from wayfold.grid.query import GridQueries
 from wayfold.path import Path, Paths
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ class SparseGrid(Savable):
         store = _store.new_store(self.sector_size, self.max_step, self.drop, way, self.trim)
         self._lock = ReadersWriter()
         self._editor = Editor(store, self.merge)
-        self._planner = Planner(self)
+        self._planner = GridQueries(self)
 
     # --- sources ---------------------------------------------------------------------------------------------
 

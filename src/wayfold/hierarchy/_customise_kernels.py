@@ -221,7 +221,7 @@ def _(space, node, goal):
     return 0.0
 
 
-class Parts(NamedTuple):
+class PartBatch(NamedTuple):
     """Some parts of one level."""
 
     ranges: np.ndarray  # (k, 2) int32, places
@@ -241,7 +241,7 @@ class Batch(NamedTuple):
     done: np.ndarray  # (1,) int64, parts written so far
 
 
-class Scratch(NamedTuple):
+class PartScratch(NamedTuple):
     """What `customise` notes of one part at a time."""
 
     ordinals: np.ndarray  # (p,) uint16, a portal's number among the members of the part
@@ -489,7 +489,7 @@ def replace(overlay, level, parts, batch, blocks, used, changed, done):
 
 @kernel
 def set_aside(overlay, level, portals):
-    """Take the rows of some parts of a level out of use; `portals` (k, 2) int32 are those of `Parts`."""
+    """Take the rows of some parts of a level out of use; `portals` (k, 2) int32 are those of `PartBatch`."""
     for part in range(portals.shape[0]):
         for at in range(portals[part, 0], portals[part, 1]):
             row = overlay.rows[overlay.members[at]] + level - 1

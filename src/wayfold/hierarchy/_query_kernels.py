@@ -178,7 +178,7 @@ AHEAD, BEHIND = 0, 1  # the start's side and the goal's side of a query
 FOREVER = np.int64(1) << 62  # no limit to the nodes that a search settles
 
 
-class Query(NamedTuple):
+class QueryScratch(NamedTuple):
     """Scratch memory of one query."""
 
     state: SearchState  # over portals
@@ -199,7 +199,7 @@ def opened(overlay, query, top, one_way):
     Kernels that Python calls for every query take plain tuples: Numba looks at NamedTuples four times longer, which for
     the arrays here would take longer than the phases themselves.
     """
-    scratch = Query(
+    scratch = QueryScratch(
         SearchState(*query[0]),
         SearchState(*query[1]),
         SearchState(*query[2]),

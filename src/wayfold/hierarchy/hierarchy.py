@@ -27,7 +27,7 @@ from wayfold.graph import Graph, files, searcher
 from wayfold.graph.graph import edge_costs
 from wayfold.graph.searcher import Points
 from wayfold.hierarchy import _customise_kernels, partition
-from wayfold.hierarchy.levels import Level, Levels, base_slots
+from wayfold.hierarchy.levels import HierarchyLevel, Levels, base_slots
 from wayfold.hierarchy.partition import Partition, Progress
 from wayfold.hierarchy.query import Queries
 from wayfold.path import Path, Paths, Status
@@ -354,7 +354,7 @@ class Hierarchy(Savable):
 
     @property
     @reads
-    def levels(self) -> list[Level]:
+    def levels(self) -> list[HierarchyLevel]:
         """What each level holds (the paper's figures 18 and 23), the graph as level 0 first."""
         return self._queries[self.exact].levels.describe(self._topology.num_nodes, self._topology.num_edges)
 

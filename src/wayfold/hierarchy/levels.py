@@ -32,7 +32,7 @@ _MOST_WORK = 60_000
 
 
 @dataclass(frozen=True)
-class Level:
+class HierarchyLevel:
     """What one level holds (the paper's figures 18 and 23).
 
     Attributes
@@ -145,12 +145,12 @@ class Levels:
             arrays += [level.numbers, *level.parts, level.blocks, level.above, level.aside, level.work]
         return sum(array.nbytes for array in arrays)
 
-    def describe(self, nodes: int, edges: int) -> list[Level]:
+    def describe(self, nodes: int, edges: int) -> list[HierarchyLevel]:
         """What each level holds, the graph as level 0 first."""
         overlay = self.overlay
         inter = np.concatenate([[0], np.cumsum(overlay.subs < 0)])
         base = overlay.offsets.nbytes + 8 * self.edges
-        result = [Level(0, nodes, 0, edges, 0, base)]
+        result = [HierarchyLevel(0, nodes, 0, edges, 0, base)]
         for number, level in enumerate(self._parts, start=1):
             portals = np.flatnonzero(overlay.heights >= number)
             rows = overlay.rows[portals] + number - 1
@@ -161,7 +161,7 @@ class Levels:
             steps = int(level.blocks[:, 3].sum())
             size = 12 * arcs + 2 * steps + 16 * portals.size
             parts = self.partition.starts[number - 1].size - 1
-            result.append(Level(number, parts, portals.size, outward, arcs - outward, size))
+            result.append(HierarchyLevel(number, parts, portals.size, outward, arcs - outward, size))
         return result
 
     # --- costs -----------------------------------------------------------------------------------------------------
@@ -342,10 +342,10 @@ class Levels:
         level_parts = self._parts[level - 1]
         changed = np.zeros(numbers.size, np.bool_)
         begin = 0
-        every = _customise_kernels.Parts(*(pairs[numbers] for pairs in level_parts.parts))
+        every = _customise_kernels.PartBatch(*(pairs[numbers] for pairs in level_parts.parts))
         for batch in self._maker.all(self.overlay, level, every, workers):
             end = begin + len(batch.ends) - 1
-            parts = _customise_kernels.Parts(*(pairs[begin:end] for pairs in every))
+            parts = _customise_kernels.PartBatch(*(pairs[begin:end] for pairs in every))
             blocks = level_parts.blocks[numbers[begin:end]]
             done = np.zeros(1, np.int64)
             while _customise_kernels.replace(
@@ -441,7 +441,7 @@ class LevelParts:
     """The parts of a level that have portals, and where their arcs are in the pool."""
 
     numbers: NDArray[np.int32]  # by part of the level: index into the arrays below, -1 without portals
-    parts: _customise_kernels.Parts
+    parts: _customise_kernels.PartBatch
     blocks: NDArray[np.int64]  # (k, 4): first arc and room for arcs, first step and room for steps
     above: NDArray[np.int32]  # part of the next level, -1 on the highest
     aside: NDArray[np.bool_]  # whether an update has set the part aside
@@ -512,7 +512,7 @@ def lay_out(
         numbers = np.full(len(ranges), -1, np.int32)
         numbers[used] = np.arange(used.size, dtype=np.int32)
         above = cells[level + 1][starts[:-1][used]] if level + 1 < len(cells) else np.full(used.size, -1, np.int32)
-        parts = _customise_kernels.Parts(
+        parts = _customise_kernels.PartBatch(
             *(np.ascontiguousarray(pairs[used], np.int32) for pairs in (ranges, members, own))
         )
         blocks = np.zeros((used.size, 4), np.int64)
@@ -560,10 +560,10 @@ class Maker(Portable):
         self._most_portals = max((most for most, _ in largest), default=1)
         self._most_members = max((most for _, most in largest), default=1)
         # append and pop of a deque are atomic, so threads need no lock of ours
-        self._free: deque[tuple[Workspaces, _customise_kernels.Scratch]] = deque()
+        self._free: deque[tuple[Workspaces, _customise_kernels.PartScratch]] = deque()
 
     def all(
-        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.Parts, workers: int | None
+        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.PartBatch, workers: int | None
     ) -> list[_customise_kernels.Batch]:
         """The arcs of some parts of a level, in batches."""
         count = len(parts.ranges)
@@ -573,21 +573,21 @@ class Maker(Portable):
         batches: dict[int, _customise_kernels.Batch] = {}
 
         def work(first: int, last: int) -> None:
-            some = _customise_kernels.Parts(*(pairs[first:last] for pairs in parts))
+            some = _customise_kernels.PartBatch(*(pairs[first:last] for pairs in parts))
             batches[first] = self.batch(overlay, level, some)
 
         _threads.run_chunks(work, count, workers=workers, chunk=chunk)
         return [batches[first] for first in sorted(batches)]
 
     def batch(
-        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.Parts
+        self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.PartBatch
     ) -> _customise_kernels.Batch:
         """The arcs of some parts of a level, made by the calling thread."""
         try:
             workspaces, scratch = self._free.pop()
         except IndexError:
             workspaces = Workspaces(self._most_members)
-            scratch = _customise_kernels.Scratch(
+            scratch = _customise_kernels.PartScratch(
                 ordinals=np.zeros(self._portals, np.uint16),
                 own=np.empty(self._most_portals, np.int32),
                 direct=np.empty((self._most_portals, self._most_portals)),

@@ -41,7 +41,7 @@ class Queries(Portable):
         self.levels = levels
         self._largest = largest
         # append and pop of a deque are atomic, so threads need no lock of ours
-        self._free: deque[Scratch] = deque()
+        self._free: deque[LevelScratch] = deque()
 
     def one(
         self,
@@ -194,11 +194,11 @@ class Queries(Portable):
         """Bytes of the scratch memory that is kept for reuse."""
         return sum(scratch.nbytes for scratch in list(self._free))
 
-    def _take(self) -> Scratch:
+    def _take(self) -> LevelScratch:
         try:
             scratch = self._free.pop()
         except IndexError:
-            return Scratch(self.levels, self._largest)
+            return LevelScratch(self.levels, self._largest)
         scratch.renew(self.levels.version)
         return scratch
 
@@ -210,7 +210,7 @@ _LINKED_PLACES = 1 << 16
 State = tuple[Any, ...]
 
 
-class Links:
+class PortalLinks:
     """Links of the starts, or of the goals, of the latest queries: characters who share one share its link.
 
     Parameters
@@ -246,7 +246,7 @@ class Links:
         return sum(array.nbytes for state in self._found.values() for array in state)
 
 
-class Scratch:
+class LevelScratch:
     """Scratch memory of one query at a time."""
 
     def __init__(self, levels: Levels, largest: int) -> None:
@@ -254,9 +254,9 @@ class Scratch:
         portals = levels.overlay.places.size
         self.version = levels.version
         self.largest = largest
-        self.links = Links(largest), Links(largest)
+        self.links = PortalLinks(largest), PortalLinks(largest)
         inside = Workspaces(largest)
-        self.query = _query_kernels.Query(
+        self.query = _query_kernels.QueryScratch(
             state=Workspaces(max(1, portals)).take(),
             ahead=inside.take(),
             behind=inside.take(),
@@ -297,7 +297,7 @@ class Scratch:
         """Forget links that were made with other costs."""
         if version != self.version:
             self.version = version
-            self.links = Links(self.largest), Links(self.largest)
+            self.links = PortalLinks(self.largest), PortalLinks(self.largest)
             self.query.linked[:, 0] = -1
 
     @property

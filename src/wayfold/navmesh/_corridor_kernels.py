@@ -16,7 +16,7 @@ from wayfold.graph.search_kernels import cost, distance, slots, target
 from wayfold.navmesh._price_kernels import LENIENT, Front, flat_length, price
 
 
-class Links(NamedTuple):
+class OffMeshLinks(NamedTuple):
     """Ways between polygons that leave the mesh, sorted by the polygon where they start."""
 
     offsets: np.ndarray  # (p + 1,) int64
@@ -44,7 +44,7 @@ class PortalSpace(NamedTuple):
     kinds: np.ndarray  # (p,) uint8
     rates: np.ndarray  # (256,) float64, cost of a metre in each kind of area; infinite where it is closed
     even: float  # the one rate of all kinds of area that occur, 0 where they differ
-    links: Links
+    links: OffMeshLinks
     start: int  # polygon
     goal: int  # polygon
     start_x: float
@@ -320,7 +320,7 @@ class Strings(NamedTuple):
     front: Front
 
 
-class Prices(NamedTuple):
+class AreaPrices(NamedTuple):
     """What a walk over the mesh costs."""
 
     kinds: np.ndarray  # (p,) uint8

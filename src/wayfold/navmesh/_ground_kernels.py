@@ -15,7 +15,7 @@ from wayfold.navmesh._interval_kernels import following, preceding
 FULL = -2  # a scratch array is too small: the caller enlarges it and asks again
 
 
-class Ground(NamedTuple):
+class PolyMesh(NamedTuple):
     """A navigation mesh as kernels see it (all C-contiguous)."""
 
     vertices: np.ndarray  # (n, 3) float64
@@ -27,7 +27,7 @@ class Ground(NamedTuple):
     surface_triangles: np.ndarray  # (t, 3) int32
 
 
-class Cells(NamedTuple):
+class PolygonGrid(NamedTuple):
     """A grid over the plane, with the polygons whose boxes reach into each cell in ascending order."""
 
     x: float

@@ -20,7 +20,7 @@ from wayfold.geometry.plane_kernels import point_in_polygon
 _HAIR = 1e-3  # of a voxel: a zone that ends at the ground does not reach over it
 
 
-class Zones(NamedTuple):
+class ZonePrisms(NamedTuple):
     """Prisms over polygons, in compressed rows of corners."""
 
     offsets: np.ndarray  # (z + 1,) int64
@@ -103,7 +103,7 @@ _PLACES = 8  # along each side of a column, to see what of a slope shows
 HAIR = 1e-6  # of a cell: coordinates this near to a side of a column or a voxel lie on it, whatever their last digits
 
 
-class Frame(NamedTuple):
+class VoxelFrame(NamedTuple):
     """Where the columns of a tile lie in the world."""
 
     x: float  # world origin, metres
@@ -117,7 +117,7 @@ class Frame(NamedTuple):
     depth: int
 
 
-class Field(NamedTuple):
+class Heightfield(NamedTuple):
     """Solid spans in compressed rows."""
 
     offsets: np.ndarray  # (columns + 1,) int32
@@ -129,7 +129,7 @@ class Field(NamedTuple):
     foot: np.ndarray  # (n,) float64, lowest point of the ground that one gets to from there by steps in the column
 
 
-class Parts(NamedTuple):
+class SpanParts(NamedTuple):
     """What the solid spans of each column are made of: the triangles in it, from the lowest up, in compressed rows."""
 
     offsets: np.ndarray  # (columns + 1,) int32
@@ -586,7 +586,7 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
             used += 1
             k = end
         offsets[column + 1] = used
-    field = Field(offsets, low[:used], top[:used], kind[:used], ground[:used], high[:used], foot[:used])
+    field = Heightfield(offsets, low[:used], top[:used], kind[:used], ground[:used], high[:used], foot[:used])
     return field, starts, order
 
 

@@ -398,7 +398,7 @@ _NONE, _PLAIN = np.int64(-1), np.int64(0)
 _LEFT, _RIGHT, _AROUND = np.int64(0), np.int64(1), np.int64(2)
 
 
-class Pool(NamedTuple):
+class NodePool(NamedTuple):
     """Search nodes. The two ends of an interval are left and right seen from the root."""
 
     parent: np.ndarray  # (c,) int32

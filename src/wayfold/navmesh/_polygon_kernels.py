@@ -12,7 +12,7 @@ import numpy as np
 from wayfold.core.jit import helper_with_memory, inline, kernel_with_memory
 
 
-class Pieces(NamedTuple):
+class PolygonPieces(NamedTuple):
     """Convex polygons, counter-clockwise; edge k of a polygon leads from its corner k to the next."""
 
     offsets: np.ndarray  # (p + 1,) int32
@@ -364,4 +364,4 @@ def _collect(corner, following, twin, tag, face, face_region, triangles):
     for at in range(used):
         if twins[at] >= 0:
             twins[at] = place[twins[at]]
-    return Pieces(offsets, corners, tags, twins, regions)
+    return PolygonPieces(offsets, corners, tags, twins, regions)

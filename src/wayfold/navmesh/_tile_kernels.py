@@ -17,7 +17,7 @@ LANE = -5  # region of ground that erosion took and a lane may lead over; and, f
 BEYOND = -6  # for lanes: region of such ground in another tile
 
 
-class Mesh(NamedTuple):
+class TileMesh(NamedTuple):
     """The polygons of one tile."""
 
     x: np.ndarray  # (v,) int32, lattice of the world
@@ -121,7 +121,7 @@ def tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame):
                 door_count += 1
             fresh = False
             e = e + 1 if e + 1 < loop_last else loop_first
-    return Mesh(
+    return TileMesh(
         x[:used].copy(),
         y[:used].copy(),
         z[:used].copy(),
@@ -151,7 +151,7 @@ def _corner_ground(links, ground, k, side):
     return total / count
 
 
-class Parts(NamedTuple):
+class TileParts(NamedTuple):
     """The meshes of all tiles, one after the other; numbers of vertices, polygons and edges count through."""
 
     x: np.ndarray  # (v,) int32, lattice of the world

@@ -48,7 +48,7 @@ class Region(NamedTuple):
     chosen: np.ndarray  # (k,) int32, portals with both sides in the region
 
 
-class Crossings(NamedTuple):
+class PortalCrossings(NamedTuple):
     """Points of the chosen portals."""
 
     shares: np.ndarray  # (m,) float64, where they lie on a portal, from 0 to 1; m is odd, 3 or more

@@ -18,7 +18,7 @@ from wayfold.core import checks
 from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _interval_kernels, tiles
-from wayfold.navmesh._ground_kernels import Ground
+from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.building import (
     EDGES,
     ISLETS,
@@ -34,7 +34,7 @@ from wayfold.navmesh.building import (
 from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
 from wayfold.navmesh.snapshot import State, Version, linked
 from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
-from wayfold.navmesh.topology import Layout
+from wayfold.navmesh.topology import Topology
 
 _FAR = checks.LARGEST
 _TILES = "tiles/"
@@ -316,14 +316,14 @@ def from_parts(parts: Parts) -> Version:
         kept, bounds = arrays["islets/kept"], arrays["tiles/bounds"]
         settings, agent = Settings(**meta["settings"]), agent_from_meta(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
-    state = State(Layout(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
+    state = State(Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
     links = zip(arrays["links"], arrays["link_costs"].tolist(), arrays["link_one_way"].tolist(), strict=True)
     asked = tuple((ends[0].copy(), ends[1].copy(), cost, one_way) for ends, cost, one_way in links)
     return linked(Version(state, built, asked))
 
 
-def _ground(arrays: Mapping[str, NDArray[Any]]) -> Ground:
-    return Ground(*(arrays[f"ground/{name}"] for name in Ground._fields))
+def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:
+    return PolyMesh(*(arrays[f"ground/{name}"] for name in PolyMesh._fields))
 
 
 def _flat(arrays: Mapping[str, NDArray[Any]]) -> Flat:

@@ -24,11 +24,11 @@ from wayfold.errors import EditError, GeometryError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.navmesh import _ground_kernels, _tile_kernels, tiles
 from wayfold.navmesh._corridor_kernels import Portals
-from wayfold.navmesh._ground_kernels import Cells, Ground
-from wayfold.navmesh._heightfield_kernels import Zones
+from wayfold.navmesh._ground_kernels import PolygonGrid, PolyMesh
+from wayfold.navmesh._heightfield_kernels import ZonePrisms
 from wayfold.navmesh.pipeline import AgentVoxels, Settings, Triangles
 from wayfold.navmesh.tiles import Flat, Rectangle, Rows, TileGrid, bases, concatenate, in_rows, inside, replaced
-from wayfold.navmesh.topology import Layout, join
+from wayfold.navmesh.topology import Topology, join
 
 Keep = str | NDArray[np.float64]
 ISLETS, JOINTS = 1, 2
@@ -52,7 +52,7 @@ class Islets(NamedTuple):
         ends = np.cumsum(np.bincount(self.joints[:, 0], minlength=len(self.areas)))
         return join(np.append(np.zeros(1, np.int64), ends), np.ascontiguousarray(self.joints[:, 1]))
 
-    def spliced(self, splice: Splice, fresh: Islets) -> Islets:
+    def spliced(self, splice: TileSplice, fresh: Islets) -> Islets:
         """The islets after some tiles were changed."""
         return Islets(
             splice.numbers(POLYGONS, ISLETS, self.islet, fresh.islet),
@@ -82,7 +82,7 @@ def find_islets(joined: Joined, areas: NDArray[np.float64]) -> Islets:
 
 
 def stay(
-    components: NDArray[np.int32], islets: Islets, settings: Settings, keep: Keep, mesh: Layout
+    components: NDArray[np.int32], islets: Islets, settings: Settings, keep: Keep, mesh: Topology
 ) -> NDArray[np.bool_]:
     """Which components stay: those that are large enough; of these all, the largest, or the ones with seeds.
 
@@ -116,7 +116,7 @@ POLYGONS, EDGES, VERTICES, POINTS, TRIANGLES = range(5)
 class Joined(NamedTuple):
     """A mesh of tiles; everything is numbered tile by tile."""
 
-    ground: Ground
+    ground: PolyMesh
     kinds: NDArray[np.uint8]
     """(p,)."""
     bounds: NDArray[np.int64]
@@ -139,7 +139,7 @@ class Joined(NamedTuple):
         held = np.zeros(len(ground.surface_points), np.bool_)
         held[triangles.ravel()] = True
         point = (np.cumsum(held) - 1).astype(np.int32)
-        smaller = Ground(
+        smaller = PolyMesh(
             ground.vertices[used],
             _offsets(sizes[kept]),
             vertex[ground.corners[edges]],
@@ -163,7 +163,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     doors = flat.doors.copy()
     doors[:, 6] += np.repeat(firsts[:-1, 2], counts[:, 3]).astype(np.int32)
     lower, upper = lane_doors(doors)
-    parts = _tile_kernels.Parts(
+    parts = _tile_kernels.TileParts(
         np.ascontiguousarray(flat.lattice[:, 0]),
         np.ascontiguousarray(flat.lattice[:, 1]),
         flat.heights,
@@ -187,7 +187,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     vertices, points = frame.local(vertices), frame.local(points)
     starts = np.cumsum(flat.polygons[:, 1]) - flat.polygons[:, 1]
     triangles = flat.triangles + np.repeat(starts, flat.polygons[:, 2])[:, None]
-    ground = Ground(
+    ground = PolyMesh(
         vertices,
         joined.offsets,
         joined.vertices,
@@ -241,15 +241,15 @@ class Built:
         return AgentVoxels.of(self.agent, self.settings)
 
 
-def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: Keep) -> tuple[Built, Layout]:
+def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: Keep) -> tuple[Built, Topology]:
     """The mesh of all tiles, without islands that are too small or not to be kept."""
     joined = join_tiles(concatenate(rows), grid.columns, grid.rows, grid)
-    whole = Layout(joined.ground, joined.kinds, grid.local_frame)
+    whole = Topology(joined.ground, joined.kinds, grid.local_frame)
     islets = find_islets(joined, whole.areas)
     components = islets.components
     kept = stay(components, islets, settings, keep, whole)[components]
     chosen = joined.without(kept[islets.islet])
-    layout = whole if chosen is joined else Layout(chosen.ground, chosen.kinds, grid.local_frame)
+    layout = whole if chosen is joined else Topology(chosen.ground, chosen.kinds, grid.local_frame)
     return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), layout
 
 
@@ -275,7 +275,7 @@ def check_kinds(mesh: Mesh, kinds: ArrayLike | None) -> NDArray[np.uint8]:
     return array.astype(np.uint8)
 
 
-def _triangles(mesh: Mesh, kinds: NDArray[np.uint8], zones: Zones, agent: Agent) -> Triangles:
+def _triangles(mesh: Mesh, kinds: NDArray[np.uint8], zones: ZonePrisms, agent: Agent) -> Triangles:
     # A hair flatter, so that a slope of exactly the limit is walkable.
     return Triangles(mesh.vertices, mesh.triangles, kinds, cos(radians(agent.slope)) - 1e-9, zones)
 
@@ -287,12 +287,12 @@ def build(
     tile_size: int | None,
     *,
     kinds: NDArray[np.uint8],
-    zones: Zones,
+    zones: ZonePrisms,
     bounds: NDArray[np.float64] | None,
     keep: Keep,
     workers: int | None,
     progress: Progress | None,
-) -> tuple[Built, Layout]:
+) -> tuple[Built, Topology]:
     """Build every tile of a world."""
     triangles = _triangles(mesh, kinds, zones, agent)
     voxels = AgentVoxels.of(agent, settings)
@@ -320,14 +320,14 @@ def build(
 
 def rebuild(
     built: Built,
-    layout: Layout,
+    layout: Topology,
     box: ArrayLike,
     mesh: Mesh,
     *,
     kinds: NDArray[np.uint8],
-    zones: Zones,
+    zones: ZonePrisms,
     workers: int | None,
-) -> tuple[Built, Layout]:
+) -> tuple[Built, Topology]:
     """The same world with the tiles around a box built again from changed geometry."""
     corners = tiles.check_bounds(box)
     grid = built.grid
@@ -359,7 +359,7 @@ _RENEWED = 2
 _LOOKED_AT = 4
 
 
-def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tuple[Built, Layout] | None:
+def _spliced(built: Built, layout: Topology, rows: Rows, touched: Rectangle) -> tuple[Built, Topology] | None:
     """The new mesh from the old one and the tiles around those that were touched; None where that does not pay."""
     grid = built.grid
     size = grid.columns, grid.rows
@@ -369,9 +369,9 @@ def _spliced(built: Built, layout: Layout, rows: Rows, touched: Rectangle) -> tu
     if around.columns * around.rows == grid.count:
         return None
     joined = join_tiles(inside(rows, around), around.columns, around.rows, grid)
-    part = Layout(joined.ground, joined.kinds, grid.local_frame)
+    part = Topology(joined.ground, joined.kinds, grid.local_frame)
     fresh = find_islets(joined, part.areas)
-    islets = built.islets.spliced(Splice(built.islets.bounds, fresh.bounds, changed, around, grid.columns), fresh)
+    islets = built.islets.spliced(TileSplice(built.islets.bounds, fresh.bounds, changed, around, grid.columns), fresh)
     components = islets.components
     staying = stay(components, islets, built.settings, built.keep, part)
     kept = staying[components]
@@ -413,7 +413,7 @@ Counts = NDArray[np.int64]
 PORTALS, DOORS = 5, 6
 
 
-class Splice:
+class TileSplice:
     """How numbers of an old mesh move to the new one.
 
     Parameters
@@ -519,22 +519,22 @@ class Splice:
 
 def splice_layout(
     bounds: Counts,
-    old: Layout,
+    old: Topology,
     fresh: Joined,
     changed: Rectangle,
     around: Rectangle,
     columns: int,
     components: NDArray[np.int32],
-) -> tuple[Counts, Layout]:
+) -> tuple[Counts, Topology]:
     """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
-    part = Layout(fresh.ground, fresh.kinds, old.frame)
+    part = Topology(fresh.ground, fresh.kinds, old.frame)
     had = old.__dict__
     firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
         for layout, of_tiles in ((old, firsts), (part, freshest)):
             polygons = of_tiles[0][:, POLYGONS]
             of_tiles += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
-    splice = Splice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
+    splice = TileSplice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
     before, after = old.ground, fresh.ground
     jobs: dict[str, Callable[[], Any]] = {
         "vertices": lambda: splice.plain(VERTICES, before.vertices, after.vertices),
@@ -570,7 +570,7 @@ def splice_layout(
         jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
     # One after the other: threads would only wait for each other's fresh memory.
     done: dict[str, Any] = {name: job() for name, job in jobs.items()}
-    new = Layout(Ground(*(done[name] for name in Ground._fields)), done["kinds"], old.frame)
+    new = Topology(PolyMesh(*(done[name] for name in PolyMesh._fields)), done["kinds"], old.frame)
     derived: dict[str, Any] = {
         name: done[name] for name in ("areas", "centres", "twins", "dented", "turns", "cells") if name in done
     }
@@ -581,7 +581,7 @@ def splice_layout(
     return np.ascontiguousarray(splice.new[:, : bounds.shape[1]]), new
 
 
-def _kept(splice: Splice, old: Ground, fresh: Ground) -> NDArray[np.int32]:
+def _kept(splice: TileSplice, old: PolyMesh, fresh: PolyMesh) -> NDArray[np.int32]:
     """The old polygon of each new one, -1 where there is none."""
     kept = np.empty(int(splice.new[-1, POLYGONS]), np.int32)
     for first, last, source in splice.stretches:
@@ -597,7 +597,7 @@ def _kept(splice: Splice, old: Ground, fresh: Ground) -> NDArray[np.int32]:
     return kept
 
 
-def _carry_cells(splice: Splice, old: Layout, fresh: Ground) -> Cells:
+def _carry_cells(splice: TileSplice, old: Topology, fresh: PolyMesh) -> PolygonGrid:
     """The spatial index over the same grid of cells."""
     cells = old.cells
     starts, shifts = splice.starts(POLYGONS)

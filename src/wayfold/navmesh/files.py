@@ -12,10 +12,10 @@ from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats.text import read_bytes, shown
 from wayfold.navmesh import polygons
-from wayfold.navmesh._ground_kernels import Ground
+from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.snapshot import State
 
-Read = tuple[Ground, NDArray[np.uint8]]
+Read = tuple[PolyMesh, NDArray[np.uint8]]
 
 
 def read(file: File) -> Read:

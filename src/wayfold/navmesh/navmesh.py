@@ -24,9 +24,9 @@ from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph, searcher
 from wayfold.navmesh import _ground_kernels, archive, building, polygons, queries
-from wayfold.navmesh._ground_kernels import Ground
+from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
-from wayfold.navmesh.queries import Query, cheapest, straightened
+from wayfold.navmesh.queries import PathQuery, cheapest, straightened
 from wayfold.navmesh.snapshot import (
     NO_POLYGONS,
     Points,
@@ -40,7 +40,7 @@ from wayfold.navmesh.snapshot import (
     tolerances,
 )
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
-from wayfold.navmesh.topology import Layout
+from wayfold.navmesh.topology import Topology
 from wayfold.navmesh.why import Reasons
 from wayfold.path import Path, Status
 
@@ -78,12 +78,12 @@ class NavMesh(Savable):
 
     _OWN = (("_edit", threading.Lock),)
 
-    def __init__(self, ground: Ground, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
+    def __init__(self, ground: PolyMesh, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
         frame = Frame.of(ground.vertices)
         local = ground._replace(
             vertices=frame.local(ground.vertices), surface_points=frame.local(ground.surface_points)
         )
-        self._now = Version(State(Layout(local, kinds, frame)), None, ())
+        self._now = Version(State(Topology(local, kinds, frame)), None, ())
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -355,7 +355,7 @@ class NavMesh(Savable):
             path = queries.corridor(state, first, last, places[0], places[1], rates, limit)
             if optimal:
                 some, others = state.holding(found, places, rates.closed)
-                path = cheapest(Query(state, rates, some, others, places[0], places[1]), path, limit)
+                path = cheapest(PathQuery(state, rates, some, others, places[0], places[1]), path, limit)
         if rates.even:
             path._smoother = partial(straightened, now, rates)
             if optimal and path.found:

@@ -31,9 +31,9 @@ from wayfold.navmesh import (
     _region_kernels,
     _tile_kernels,
 )
-from wayfold.navmesh._heightfield_kernels import Frame, Zones
+from wayfold.navmesh._heightfield_kernels import VoxelFrame, ZonePrisms
 
-NO_ZONES = Zones(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 256), np.uint8))
+NO_ZONES = ZonePrisms(np.zeros(1, np.int64), np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 256), np.uint8))
 
 
 SMALLEST_CELL = checks.SMALLEST
@@ -204,7 +204,7 @@ class Triangles(NamedTuple):
     """(m,) area kinds, 0 for never walkable; empty for 1 everywhere."""
     flattest: float
     """Height of the unit normal from which a triangle can be walked on."""
-    zones: Zones = NO_ZONES
+    zones: ZonePrisms = NO_ZONES
     """Where the ground is of another kind, or closed."""
 
 
@@ -219,21 +219,23 @@ class Contours(NamedTuple):
 
 
 def heightfield(
-    triangles: Triangles, chosen: NDArray[np.int32], frame: Frame, agent: AgentVoxels
-) -> tuple[_heightfield_kernels.Field, _heightfield_kernels.Parts]:
+    triangles: Triangles, chosen: NDArray[np.int32], frame: VoxelFrame, agent: AgentVoxels
+) -> tuple[_heightfield_kernels.Heightfield, _heightfield_kernels.SpanParts]:
     """Step 1: the solid spans of the chosen triangles, and what they are made of."""
     spans, kinds, grounds, heights = _heightfield_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
     field, offsets, order = _heightfield_kernels.merge_spans(
         *triangles[:2], frame, spans, kinds, grounds, heights, agent.climb
     )
-    return _heightfield_kernels.Field(*field), _heightfield_kernels.Parts(offsets, order, spans, kinds, heights)
+    return _heightfield_kernels.Heightfield(*field), _heightfield_kernels.SpanParts(
+        offsets, order, spans, kinds, heights
+    )
 
 
 def open_ground(
     triangles: Triangles,
-    field: _heightfield_kernels.Field,
-    parts: _heightfield_kernels.Parts,
-    frame: Frame,
+    field: _heightfield_kernels.Heightfield,
+    parts: _heightfield_kernels.SpanParts,
+    frame: VoxelFrame,
     agent: AgentVoxels,
 ) -> tuple[_heightfield_kernels.Open, NDArray[np.uint8], NDArray[np.int32]]:
     """Step 2, first half: filters for low obstacles, ledges and low ceilings, and links between neighbours.
@@ -278,7 +280,7 @@ def find_lanes(
     firm: NDArray[np.uint8],
     distance: NDArray[np.int32],
     columns: NDArray[np.int32],
-    frame: Frame,
+    frame: VoxelFrame,
     border: int,
     agent: AgentVoxels,
 ) -> Lanes | None:
@@ -348,7 +350,7 @@ def find_lanes(
 
 
 def regions(
-    space: _heightfield_kernels.Open, frame: Frame, border: int, settings: Settings, lanes: Lanes | None = None
+    space: _heightfield_kernels.Open, frame: VoxelFrame, border: int, settings: Settings, lanes: Lanes | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Step 3: the region of each span (0 none, negative in the border and on lanes), and the column of each span."""
     size = space.kind.size
@@ -372,7 +374,7 @@ def regions(
     return region, columns
 
 
-def columns_of(space: _heightfield_kernels.Open, frame: Frame) -> NDArray[np.int32]:
+def columns_of(space: _heightfield_kernels.Open, frame: VoxelFrame) -> NDArray[np.int32]:
     """The column of each span."""
     return np.repeat(np.arange(frame.width * frame.depth, dtype=np.int32), np.diff(space.offsets))
 
@@ -381,7 +383,7 @@ def contours(
     space: _heightfield_kernels.Open,
     region: NDArray[np.int32],
     columns: NDArray[np.int32],
-    frame: Frame,
+    frame: VoxelFrame,
     height: int,
     settings: Settings,
 ) -> Contours:
@@ -396,8 +398,8 @@ def contours(
 
 
 def polygons(
-    rims: Contours, space: _heightfield_kernels.Open, region: NDArray[np.int32], frame: Frame, settings: Settings
-) -> tuple[_tile_kernels.Mesh, _detail_kernels.Detail]:
+    rims: Contours, space: _heightfield_kernels.Open, region: NDArray[np.int32], frame: VoxelFrame, settings: Settings
+) -> tuple[_tile_kernels.TileMesh, _detail_kernels.Detail]:
     """Step 5: the tile's convex polygons, and the surfaces that follow the ground between their corners."""
     loops, edge_at, corners, keep, outline = rims
     pieces, _ = _polygon_kernels.polygonise(loops, corners, keep, outline, region, settings.max_corners)
@@ -406,7 +408,7 @@ def polygons(
     return mesh, detail
 
 
-Part = tuple[_tile_kernels.Mesh, _detail_kernels.Detail]
+Part = tuple[_tile_kernels.TileMesh, _detail_kernels.Detail]
 
 
 @lru_cache(maxsize=16)
@@ -420,7 +422,7 @@ def lane_polygons(
     lanes: Lanes,
     space: _heightfield_kernels.Open,
     columns: NDArray[np.int32],
-    frame: Frame,
+    frame: VoxelFrame,
     border: int,
     agent: AgentVoxels,
     settings: Settings,
@@ -461,7 +463,7 @@ def on_fine_lattice(part: Part, parts: int) -> Part:
 def build_tile(
     triangles: Triangles,
     chosen: NDArray[np.int32],
-    frame: Frame,
+    frame: VoxelFrame,
     border: int,
     agent: AgentVoxels,
     settings: Settings,

@@ -13,7 +13,7 @@ from wayfold.core.arrays import distinct
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _interval_kernels
-from wayfold.navmesh._ground_kernels import Ground
+from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.topology import near_of
 
 _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordinates were rounded elsewhere
@@ -21,7 +21,7 @@ _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordina
 
 def from_lists(
     vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, kinds: ArrayLike | None = None
-) -> tuple[Ground, NDArray[np.uint8]]:
+) -> tuple[PolyMesh, NDArray[np.uint8]]:
     """A checked mesh of polygons that share edges."""
     points = checks.points3(vertices, "vertices")
     rows = [_row(polygon, at, len(points)) for at, polygon in enumerate(polygons)]  # type: ignore[arg-type]
@@ -41,12 +41,12 @@ def from_lists(
 
 def bare(
     points: NDArray[np.float64], offsets: NDArray[np.int64], corners: NDArray[np.int32], neighbours: NDArray[np.int32]
-) -> Ground:
+) -> PolyMesh:
     """A mesh whose surfaces are those of its polygons' corners, with only the vertices that it uses."""
     used = np.zeros(len(points), np.bool_)
     used[corners] = True
     number = (np.cumsum(used) - 1).astype(np.int32)
-    return Ground(
+    return PolyMesh(
         np.ascontiguousarray(points[used]),
         offsets,
         number[corners],
@@ -130,11 +130,11 @@ def border(offsets: NDArray[np.int64], corners: NDArray[np.int32]) -> NDArray[np
     return np.where(ahead[match] == back, owners[match], -1).astype(np.int32)
 
 
-def check_ground(ground: Ground, kinds: NDArray[Any]) -> None:
+def check_ground(ground: PolyMesh, kinds: NDArray[Any]) -> None:
     """Refuse arrays that a kernel could read beyond."""
     count = len(ground.offsets) - 1
     wanted = (np.float64, np.int64, np.int32, np.int32, np.float64, np.int64, np.int32)
-    for array, dtype, name in zip(ground, wanted, Ground._fields, strict=True):
+    for array, dtype, name in zip(ground, wanted, PolyMesh._fields, strict=True):
         if array.dtype != dtype or not array.flags.c_contiguous:
             raise GeometryError(f"{name} must be a C-contiguous {np.dtype(dtype)} array, not {array.dtype}")
     for array, name in ((ground.vertices, "vertices"), (ground.surface_points, "surface_points")):

@@ -20,7 +20,7 @@ from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _weighted_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace
-from wayfold.navmesh._weighted_kernels import Crossings, Intervals, Line
+from wayfold.navmesh._weighted_kernels import Intervals, Line, PortalCrossings
 from wayfold.navmesh.snapshot import Points, Rates, Room, State, Version, find, search_room
 from wayfold.path import Path, Status
 
@@ -179,9 +179,11 @@ def _strings(crossings: int) -> _corridor_kernels.Strings:
     )
 
 
-def prices_of(state: State, rates: Rates) -> _corridor_kernels.Prices:
+def prices_of(state: State, rates: Rates) -> _corridor_kernels.AreaPrices:
     """What a walk costs, as kernels see it."""
-    return _corridor_kernels.Prices(state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near)
+    return _corridor_kernels.AreaPrices(
+        state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near
+    )
 
 
 def shortest(
@@ -285,7 +287,7 @@ def _shares(finer: int) -> NDArray[np.float64]:
 _SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8, 12, 16))
 
 
-class Query(NamedTuple):
+class PathQuery(NamedTuple):
     """What is asked for."""
 
     state: State
@@ -297,7 +299,7 @@ class Query(NamedTuple):
     goal: Point
 
 
-def cheapest(query: Query, quick: Path, budget: int) -> Path:
+def cheapest(query: PathQuery, quick: Path, budget: int) -> Path:
     """A path as cheap as any that was looked at, never dearer than `quick`, the path through a corridor."""
     best = quick
     if not best.found:
@@ -315,7 +317,7 @@ def cheapest(query: Query, quick: Path, budget: int) -> Path:
     return best
 
 
-def lower_bound(query: Query, known: float) -> float:
+def lower_bound(query: PathQuery, known: float) -> float:
     """Cost that no path from start to goal can be below; `known` is that of one path."""
     state, start, goal = query.state, query.start, query.goal
     layout, links, portals = state.layout, state.links, state.layout.portals
@@ -334,7 +336,7 @@ def lower_bound(query: Query, known: float) -> float:
     return min(known, max(straight, float(bound)) * (1.0 - SAME_LENGTH))
 
 
-def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) -> tuple[Path, bool]:
+def _refined(query: PathQuery, budget: int, seeds: NDArray[np.int32], doors: int) -> tuple[Path, bool]:
     """The cheapest path in a region around some polygons, and whether it was searched with points enough."""
     state, start, goal = query.state, query.start, query.goal
     ground, twins, portals, links = state.ground, state.layout.twins, state.layout.portals, state.links
@@ -347,7 +349,7 @@ def _refined(query: Query, budget: int, seeds: NDArray[np.int32], doors: int) ->
     nodes = count * shares.size + 2 + len(links.costs)
     if nodes > room.via.size:
         room = Room(region, *search_room(nodes + nodes // 4))
-    crossings = Crossings(shares, room.share, room.places, room.via)
+    crossings = PortalCrossings(shares, room.share, room.places, room.via)
     scale = link_scale(state, query.rates.lowest)
     status, settled = _weighted_kernels.search_crossings(
         ground, twins, portals, prices, links, region, crossings, polygons, count, room.state,

@@ -26,11 +26,11 @@ from wayfold.graph.csr_kernels import sort_rows
 from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import Workspaces
 from wayfold.navmesh import _corridor_kernels, _ground_kernels
-from wayfold.navmesh._corridor_kernels import Links
-from wayfold.navmesh._ground_kernels import Ground
-from wayfold.navmesh._interval_kernels import Heap, Plane, Pool, Roots
+from wayfold.navmesh._corridor_kernels import OffMeshLinks
+from wayfold.navmesh._ground_kernels import PolyMesh
+from wayfold.navmesh._interval_kernels import Heap, NodePool, Plane, Roots
 from wayfold.navmesh._weighted_kernels import Region
-from wayfold.navmesh.topology import ALL_OPEN, MOST_CLOSED, Layout, join
+from wayfold.navmesh.topology import ALL_OPEN, MOST_CLOSED, Topology, join
 
 if TYPE_CHECKING:
     from wayfold.navmesh.building import Built
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 Points = NDArray[np.float64]
 _FIRST_POOL = 4096  # search nodes
 _MOST_IMPROVEMENTS = 1 << 30  # then they are counted from 0 again
-Borrowed = tuple[Pool, Heap, Roots]
+Borrowed = tuple[NodePool, Heap, Roots]
 
 
-class Scratch(Portable):
+class SearchScratch(Portable):
     """Scratch for meshes up to some size, with a little to spare so that a mesh may grow.
 
     Parameters
@@ -93,8 +93,8 @@ class Scratch(Portable):
         return (*_pool(4 * len(borrowed[0].parent)), borrowed[2])
 
 
-def _pool(capacity: int) -> tuple[Pool, Heap]:
-    pool = Pool(
+def _pool(capacity: int) -> tuple[NodePool, Heap]:
+    pool = NodePool(
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
         np.empty(capacity, np.int32),
@@ -211,16 +211,16 @@ class State(Portable):
         The version that this one follows, whose search memory it takes over.
     """
 
-    def __init__(self, layout: Layout, links: Links | None = None, before: State | None = None) -> None:
+    def __init__(self, layout: Topology, links: OffMeshLinks | None = None, before: State | None = None) -> None:
         self.layout = layout
-        self.ground: Ground = layout.ground
+        self.ground: PolyMesh = layout.ground
         self.kinds = layout.kinds
         self.links = no_links(self.num_polygons) if links is None else links
         self._rates = BoundedCache(most=_MOST_COSTS)
         self._planes = BoundedCache(most=MOST_CLOSED)
         self._islands = BoundedCache(most=MOST_CLOSED)
         self._moved = any(layout.frame.origin)
-        self._before: Scratch | None = None if before is None else before.__dict__.get("scratch", before._before)
+        self._before: SearchScratch | None = None if before is None else before.__dict__.get("scratch", before._before)
 
     @property
     def num_polygons(self) -> int:
@@ -236,7 +236,7 @@ class State(Portable):
         """Points relative to the frame; the same array where the mesh lies around 0."""
         return self.frame.local(points) if self._moved else points
 
-    def with_links(self, links: Links) -> State:
+    def with_links(self, links: OffMeshLinks) -> State:
         """The same mesh with other links."""
         return State(self.layout, links, self)
 
@@ -307,13 +307,13 @@ class State(Portable):
         return np.asarray(np.unique(root, return_inverse=True)[1].astype(np.int32)[labels])
 
     @cached_property
-    def scratch(self) -> Scratch:
+    def scratch(self) -> SearchScratch:
         """Memory of searches: that of the mesh before, if it is large enough."""
         nodes = len(self.layout.portals.edges) + 2 + len(self.links.costs)
         roots = len(self.ground.vertices) + len(self.piece_links.costs)
         sizes = nodes, roots, len(self.layout.pieces.corners)
         before = self._before
-        return before if before is not None and before.fits(*sizes) else Scratch(*sizes)
+        return before if before is not None and before.fits(*sizes) else SearchScratch(*sizes)
 
     @cached_property
     def rooms(self) -> Rooms:
@@ -381,7 +381,7 @@ class State(Portable):
         return np.where(known, self.layout.pieces.owners[np.where(known, pieces[:, :used], 0)], -1).astype(np.int32)
 
     @cached_property
-    def piece_links(self) -> Links:
+    def piece_links(self) -> OffMeshLinks:
         """The links as the interval search takes them: from convex piece to convex piece."""
         links = self.links
         pieces = self.layout.pieces
@@ -399,7 +399,7 @@ class State(Portable):
         rows.sort()
         tail, head, which = np.array(rows, np.int64).T
         counts = np.bincount(tail, minlength=len(pieces.owners))
-        return Links(
+        return OffMeshLinks(
             np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]),
             links.starts[which],
             links.ends[which],
@@ -444,9 +444,9 @@ def _lengths(steps: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.sqrt((steps * steps).sum(axis=1)))
 
 
-def no_links(polygons: int) -> Links:
+def no_links(polygons: int) -> OffMeshLinks:
     """A mesh without links."""
-    return Links(
+    return OffMeshLinks(
         np.zeros(polygons + 1, np.int64), np.empty((0, 3)), np.empty((0, 3)), np.empty(0, np.int32), np.empty(0)
     )
 
@@ -471,7 +471,7 @@ def linked(version: Version) -> Version:
                 rows.append((head, tail, spots[at, 1], spots[at, 0], cost))
     rows.sort(key=lambda row: row[0])
     counts = np.bincount([row[0] for row in rows], minlength=state.num_polygons) if rows else 0
-    links = Links(
+    links = OffMeshLinks(
         offsets_of(np.broadcast_to(counts, state.num_polygons)),
         np.array([row[2] for row in rows]).reshape(-1, 3),
         np.array([row[3] for row in rows]).reshape(-1, 3),

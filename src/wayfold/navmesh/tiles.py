@@ -24,7 +24,7 @@ from wayfold.core.batches import run_chunks
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry.frame import Frame as LocalFrame
 from wayfold.navmesh import _heightfield_kernels
-from wayfold.navmesh._heightfield_kernels import Frame, Zones
+from wayfold.navmesh._heightfield_kernels import VoxelFrame, ZonePrisms
 from wayfold.navmesh.pipeline import NO_ZONES, AgentVoxels, Settings, Triangles, build_tile
 
 
@@ -195,10 +195,8 @@ def replaced(rows: Rows, part: Rectangle, fresh: list[Flat]) -> Rows:
 Zone = tuple[ArrayLike, float, float, int | ArrayLike]
 """Corners (k, 2) of a simple polygon, low and high end, kind of area (or the kind that each of the 256 becomes)."""
 
-__all__ = ["NO_ZONES", "Zone", "Zones", "check_zones"]
 
-
-def check_zones(zones: Sequence[Zone]) -> Zones:
+def check_zones(zones: Sequence[Zone]) -> ZonePrisms:
     """Zones as kernels take them, or an error that says which one is wrong."""
     rings: list[Any] = []
     heights, kinds = [], []
@@ -215,7 +213,7 @@ def check_zones(zones: Sequence[Zone]) -> Zones:
     if not rings:
         return NO_ZONES
     offsets = offsets_of([len(ring) for ring in rings])
-    return Zones(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
+    return ZonePrisms(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
 
 
 def _table(kind: Any, name: str) -> NDArray[np.uint8]:
@@ -295,13 +293,13 @@ class TileGrid:
         height = float(np.rint(self.origin[2])) if abs(self.origin[2]) > _HIGH else 0.0
         return LocalFrame((origin[0], origin[1], height), max(sizes))
 
-    def frame(self, tile: int) -> Frame:
+    def frame(self, tile: int) -> VoxelFrame:
         """The columns that tile number `tile` looks at, its border included."""
         x, y = tile % self.columns, tile // self.columns
         if self.tile == 0:
             return self.world()
         side = self.tile + 2 * self.border
-        return Frame(
+        return VoxelFrame(
             *self.origin,
             self.cell_size,
             self.cell_height,
@@ -311,9 +309,9 @@ class TileGrid:
             side,
         )
 
-    def world(self) -> Frame:
+    def world(self) -> VoxelFrame:
         """All columns of the world."""
-        return Frame(*self.origin, self.cell_size, self.cell_height, 0, 0, self.width, self.depth)
+        return VoxelFrame(*self.origin, self.cell_size, self.cell_height, 0, 0, self.width, self.depth)
 
     def touched(self, box: NDArray[np.float64]) -> Rectangle:
         """Tiles whose result may depend on geometry in a box ((2, 3), metres)."""
@@ -442,7 +440,7 @@ def _sort_triangles(
     return offsets_of([part.size for part in lists]), np.concatenate([np.empty(0, np.int32), *lists])
 
 
-def _choose(triangles: Triangles, among: NDArray[np.int32], frame: Frame) -> NDArray[np.int32]:
+def _choose(triangles: Triangles, among: NDArray[np.int32], frame: VoxelFrame) -> NDArray[np.int32]:
     """The triangles (of all, where `among` is empty) whose boxes reach into a frame."""
     found = np.empty(1024, np.int32)
     count = _heightfield_kernels.choose(*triangles[:2], among, frame, found)

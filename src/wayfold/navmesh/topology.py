@@ -18,7 +18,7 @@ from wayfold.geometry.frame import Frame
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels
 from wayfold.navmesh._corridor_kernels import Portals
-from wayfold.navmesh._ground_kernels import Cells, Ground
+from wayfold.navmesh._ground_kernels import PolygonGrid, PolyMesh
 from wayfold.navmesh._interval_kernels import Plane
 
 _MOST_CELLS = 1 << 22
@@ -28,7 +28,7 @@ ALL_OPEN = np.zeros(256, np.uint8)
 _LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
 
 
-class Pieces(NamedTuple):
+class PlanePieces(NamedTuple):
     """The polygons of a mesh, and behind them the convex pieces of those that are dented; see `_plane_kernels`."""
 
     offsets: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Pieces(NamedTuple):
     sources: NDArray[np.int32]
 
 
-class Layout(Portable):
+class Topology(Portable):
     """A mesh without links, and what is derived from it.
 
     Parameters
@@ -55,7 +55,7 @@ class Layout(Portable):
         Where the mesh lies, whose vertices are relative to it; around 0 by default.
     """
 
-    def __init__(self, ground: Ground, kinds: NDArray[np.uint8], frame: Frame | None = None) -> None:
+    def __init__(self, ground: PolyMesh, kinds: NDArray[np.uint8], frame: Frame | None = None) -> None:
         self.ground = ground
         self.frame = Frame((0.0, 0.0, 0.0), Frame.of(ground.vertices).extent) if frame is None else frame
         self.kinds = kinds
@@ -134,7 +134,7 @@ class Layout(Portable):
         return join(self.ground.offsets, self.ground.neighbours)
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> PolygonGrid:
         """The spatial index."""
         ground = self.ground
         low, high = ground.vertices[:, :2].min(axis=0), ground.vertices[:, :2].max(axis=0)
@@ -144,7 +144,7 @@ class Layout(Portable):
         size = max(np.sqrt(width * depth / count), max(width, depth) / _MOST_CELLS, 1e-9)
         columns, rows = int(width // size) + 1, int(depth // size) + 1
         counts = np.zeros(columns * rows, np.int64)
-        empty = Cells(float(low[0]), float(low[1]), float(size), columns, rows, counts, np.empty(0, np.int32))
+        empty = PolygonGrid(float(low[0]), float(low[1]), float(size), columns, rows, counts, np.empty(0, np.int32))
         everything = np.arange(self.num_polygons, dtype=np.int32)
         _ground_kernels.fill_cells(ground, empty, everything, counts, empty.polygons)
         offsets = offsets_of(counts)
@@ -175,13 +175,13 @@ class Layout(Portable):
         return dented
 
     @cached_property
-    def pieces(self) -> Pieces:
+    def pieces(self) -> PlanePieces:
         """The mesh with its dented polygons cut into convex pieces."""
         ground, count, edges = self.ground, self.num_polygons, len(self.ground.corners)
         numbers, every = np.arange(count, dtype=np.int32), np.arange(edges, dtype=np.int32)
         dented = np.flatnonzero(self.dented).astype(np.int32)
         if not len(dented):
-            return Pieces(
+            return PlanePieces(
                 ground.offsets, ground.corners, ground.neighbours, self.twins, np.zeros(count, np.uint8), numbers,
                 numbers, numbers + np.int32(1), every,
             )  # fmt: skip
@@ -210,7 +210,7 @@ class Layout(Portable):
         firsts, lasts = numbers.copy(), numbers + np.int32(1)
         firsts[dented] = count + np.searchsorted(owners, dented)
         lasts[dented] = count + np.searchsorted(owners, dented, side="right")
-        return Pieces(
+        return PlanePieces(
             np.concatenate([ground.offsets, ground.offsets[-1] + np.cumsum(sizes)]),
             np.concatenate([ground.corners, start]).astype(np.int32),
             ahead.astype(np.int32),

@@ -29,7 +29,7 @@ from wayfold.graph.search_kernels import (
 FULL = -1  # the table of connections has to be larger
 
 
-class Layout(NamedTuple):
+class RegionLayout(NamedTuple):
     """Regions as the kernels see them."""
 
     of: np.ndarray  # (n, 2) int32, regions of each waypoint; the second is -1 for a local one
@@ -226,7 +226,7 @@ PORTAL = 1
 USEFUL = 2
 
 
-class RegionSpace(NamedTuple):
+class SubregionSpace(NamedTuple):
     """What lies in one region of a graph."""
 
     graph: GraphSpace
@@ -234,10 +234,10 @@ class RegionSpace(NamedTuple):
     region: int
 
 
-as_its_graph(RegionSpace, slots, cost, distance)
+as_its_graph(SubregionSpace, slots, cost, distance)
 
 
-@implements(target, RegionSpace)
+@implements(target, SubregionSpace)
 def _(space, node, slot):
     successor = target(space.graph, node, slot)
     if successor >= 0 and space.of[successor, 0] != space.region and space.of[successor, 1] != space.region:
@@ -296,7 +296,7 @@ def mark_useful(graph, of, offsets, members, region, state, flags, nobody):
 
     `offsets` and `members` list the waypoints of each region, in ascending order; `nobody` is an empty int32 array.
     """
-    space = RegionSpace(graph, of, region)
+    space = SubregionSpace(graph, of, region)
     last = offsets[region + 1]
     for at in range(offsets[region], last):
         start = members[at]

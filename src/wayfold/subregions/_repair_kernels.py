@@ -32,7 +32,7 @@ class Groups(NamedTuple):
     counts: np.ndarray  # (2,) int64: entries of `listed`, entries of `free`
 
 
-class Links(NamedTuple):
+class ConnectionRows(NamedTuple):
     """Connections in rows with spare slots, whose target is the row itself."""
 
     offsets: np.ndarray  # (c + 1,) int64

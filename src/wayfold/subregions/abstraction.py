@@ -67,12 +67,12 @@ def region_order(count: int, seed: int) -> NDArray[np.int32]:
     return np.argsort(_mix(np.arange(count, dtype=np.uint64), seed), kind="stable").astype(np.int32)
 
 
-def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.Layout:
+def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.RegionLayout:
     """Regions for the kernels, with a random active one for boundary waypoints (Wardhana et al. 2015, section 5.1)."""
     of = waypoints.layout.of
     choice = _mix(np.arange(len(of), dtype=np.uint64), seed + 1) & np.uint64(1)
     active = np.where(of[:, 1] >= 0, choice, 0).astype(np.uint8)
-    return _kernels.Layout(of, waypoints.layout.offsets, waypoints.layout.members, active)
+    return _kernels.RegionLayout(of, waypoints.layout.offsets, waypoints.layout.members, active)
 
 
 def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstraction:

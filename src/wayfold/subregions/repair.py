@@ -85,7 +85,7 @@ class Live:
         counts = np.array([0, len(unused)], np.int64)
         return kernels.Groups(turn, size, home, np.zeros(room, np.uint8), np.empty(room, np.int32), free, counts)
 
-    def _links(self, parts: Abstraction, room: int) -> kernels.Links:
+    def _links(self, parts: Abstraction, room: int) -> kernels.ConnectionRows:
         """Connections of both directions in rows with spare slots."""
         ends = np.concatenate([parts.pairs, parts.pairs[:, ::-1]]).astype(np.int64)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
@@ -101,7 +101,7 @@ class Live:
             column = np.zeros(targets.size, np.int64 if values is parts.counts else np.float64)
             column[slots] = np.concatenate([values, values])[order]
             columns.append(column)
-        return kernels.Links(offsets, targets, *columns)
+        return kernels.ConnectionRows(offsets, targets, *columns)
 
     def _graph(self) -> Graph:
         costs = None if self.cost == "centroid" else self._costs()
@@ -159,7 +159,7 @@ class Live:
             column = np.zeros(targets.size, values.dtype)
             copy_rows(links.offsets, values, offsets, column)
             columns.append(column)
-        self.links = kernels.Links(offsets, targets, *columns)
+        self.links = kernels.ConnectionRows(offsets, targets, *columns)
 
     def abstraction(self) -> Abstraction:
         """The subregions numbered without gaps, as a build would give them up to their order."""

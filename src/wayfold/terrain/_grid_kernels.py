@@ -8,7 +8,7 @@ import numpy as np
 from wayfold.core.jit import implements, inline, kernel
 from wayfold.graph.search_kernels import cost, distance, slots, target
 from wayfold.terrain._disc_kernels import disc_cost
-from wayfold.terrain._kernels import Scratch, Triangulation, find
+from wayfold.terrain._kernels import Triangulation, WalkScratch, find
 
 HERE = 4  # slots 0 to 8 are the 3 x 3 nodes around, row by row; the middle one leads to the goal
 
@@ -33,7 +33,7 @@ class GridSpace(NamedTuple):
     start_costs: np.ndarray  # (k,) float64
     goal_nodes: np.ndarray  # (k,) int32
     goal_costs: np.ndarray  # (k,) float64
-    scratch: Scratch
+    scratch: WalkScratch
 
 
 @kernel

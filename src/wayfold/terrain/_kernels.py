@@ -27,7 +27,7 @@ class Triangulation(NamedTuple):
     pinches: np.ndarray  # (p, 2) float64, where parts of the map touch each other in one point only
 
 
-class Scratch(NamedTuple):
+class WalkScratch(NamedTuple):
     """Intervals of a line inside triangles; grown by the caller when a kernel says that they are too small."""
 
     first: np.ndarray  # (capacity,) float64

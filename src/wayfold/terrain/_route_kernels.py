@@ -23,11 +23,7 @@ from wayfold.graph.search_kernels import (
     slots,
     target,
 )
-from wayfold.terrain._kernels import (
-    copy_point,
-    segment_cost,  # noqa: F401
-    tidy,
-)
+from wayfold.terrain._kernels import copy_point, tidy
 from wayfold.terrain._steiner_kernels import across
 
 

@@ -156,7 +156,7 @@ class GridRoutes:
         return self._path(np.stack([start, reach.goal]), trail, 0, begin)
 
     def _space(
-        self, ends: Array, source: tuple[Ints, Array], links: tuple[Ints, Array], scratch: _kernels.Scratch
+        self, ends: Array, source: tuple[Ints, Array], links: tuple[Ints, Array], scratch: _kernels.WalkScratch
     ) -> _grid_kernels.GridSpace:
         """The grid as it is searched, from the goal on."""
         return _grid_kernels.GridSpace(
@@ -179,7 +179,7 @@ class GridRoutes:
         points[~on_grid] = self.pinches[nodes[~on_grid] - self.samples.size]
         return np.asarray(points)
 
-    def _around(self, where: Array, reach: int, scratch: _kernels.Scratch) -> tuple[list[int], list[float]]:
+    def _around(self, where: Array, reach: int, scratch: _kernels.WalkScratch) -> tuple[list[int], list[float]]:
         """The nodes of the grid around a point that a straight line leads to, and what the lines cost."""
         column, row = np.round((where - self.layout[:2]) / self.layout[2]).astype(int)
         nodes, costs = [], []
@@ -197,7 +197,7 @@ class GridRoutes:
                     costs.append(float(cost))
         return nodes, costs
 
-    def _links(self, end: Array, place: int, scratch: _kernels.Scratch) -> tuple[Ints, Array]:
+    def _links(self, end: Array, place: int, scratch: _kernels.WalkScratch) -> tuple[Ints, Array]:
         """The node of the cell that holds a point, those around it that a straight line leads to, and pinch points.
 
         The paper's own grid, with sampled steps, has only the first.

@@ -37,10 +37,10 @@ _SCRATCH = 65_536  # triangles that one step may meet
 _MOST = 15  # points on one edge
 
 
-def new_scratch(capacity: int) -> _kernels.Scratch:
+def new_scratch(capacity: int) -> _kernels.WalkScratch:
     """Room for the intervals of `capacity` triangles along a line."""
     first, last, weight = np.empty(capacity), np.empty(capacity), np.empty(capacity)
-    return _kernels.Scratch(first, last, np.empty((capacity, 2)), weight, np.empty(4 * capacity + 2))
+    return _kernels.WalkScratch(first, last, np.empty((capacity, 2)), weight, np.empty(4 * capacity + 2))
 
 
 def resolution(frame: Frame) -> float:
@@ -166,7 +166,7 @@ class Ground(Portable):
         inside = (low_x <= x1 + reach) & (high_x >= x0 - reach) & (low_y <= y1 + reach) & (high_y >= y0 - reach)
         return np.flatnonzero(inside)
 
-    def scratch(self) -> _kernels.Scratch:
+    def scratch(self) -> _kernels.WalkScratch:
         """Room for as many triangles as any short line meets."""
         return new_scratch(min(len(self.mesh.triangles), _SCRATCH) + 2)
 

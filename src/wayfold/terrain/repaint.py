@@ -46,7 +46,7 @@ class Cluster(NamedTuple):
     nbytes: int
 
 
-class Pieces(NamedTuple):
+class CutPieces(NamedTuple):
     """Triangles that are not as they were, cluster by cluster."""
 
     numbers: Ints  # (p,)
@@ -54,9 +54,9 @@ class Pieces(NamedTuple):
     cluster: Ints  # (p,), the cluster of each
     vertex_cluster: Ints  # (v,), the cluster of each new vertex, in the order of the vertices
 
-    def after(self, pieces: int, vertices: int) -> Pieces:
+    def after(self, pieces: int, vertices: int) -> CutPieces:
         """Those behind the first so many pieces and new vertices."""
-        return Pieces(self.numbers[pieces:], self.of[pieces:], self.cluster[pieces:], self.vertex_cluster[vertices:])
+        return CutPieces(self.numbers[pieces:], self.of[pieces:], self.cluster[pieces:], self.vertex_cluster[vertices:])
 
 
 class Painted:
@@ -77,10 +77,10 @@ class Painted:
         self.of = of  # the triangle that each was a part of
         self.over = over  # the last polygon over each, UNPAINTED for none
         none = np.empty(0, np.int32)
-        self.pieces = Pieces(none, none, none, none)
+        self.pieces = CutPieces(none, none, none, none)
         self.covers = over  # the last polygon over each whole triangle of the ground
         self.cut = np.zeros(len(of), np.bool_)  # triangles of the ground that are in pieces
-        self.before: Pieces | None = None  # the pieces of the one it was made of
+        self.before: CutPieces | None = None  # the pieces of the one it was made of
 
     @property
     def nbytes(self) -> int:
@@ -174,7 +174,7 @@ def _extended(
     cluster = (count + np.repeat(np.arange(len(clusters)), sizes)).astype(np.int32)
     vertex_cluster = (count + np.repeat(np.arange(len(clusters)), fresh)).astype(np.int32)
     new = numbers, of, cluster, vertex_cluster
-    painted.pieces = Pieces(*(np.concatenate(pair) for pair in zip(last.pieces, new, strict=True)))
+    painted.pieces = CutPieces(*(np.concatenate(pair) for pair in zip(last.pieces, new, strict=True)))
     return painted
 
 

@@ -24,7 +24,7 @@ from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _route_kernels
 from wayfold.terrain.discs import exact_cost
 from wayfold.terrain.ground import Array, EdgeGraph, Ground, Ints, new_scratch, points_on
-from wayfold.terrain.repaint import Painted, Pieces
+from wayfold.terrain.repaint import CutPieces, Painted
 
 _NEAR = 1e-10  # of the extent: crossings this close to a vertex pass through it
 _LINKS = 2  # dual nodes that a start or goal is joined to (section 4.3)
@@ -623,7 +623,7 @@ def is_small(painted: Painted) -> bool:
     return painted.mesh is not None and int(changed.sum()) <= _MOST * len(changed)
 
 
-class _Room(Portable):
+class _QueryScratch(Portable):
     """Steps that several graphs share: each has written its own behind those of the ones before it."""
 
     _OWN = (("lock", Lock),)
@@ -633,14 +633,14 @@ class _Room(Portable):
         self.used = 0
         self.lock = Lock()
 
-    def append(self, kept: int, steps: Steps) -> _Room:
+    def append(self, kept: int, steps: Steps) -> _QueryScratch:
         """Room with `steps` behind the first `kept` ones: this one, or another where others stand there or end it."""
         count = len(steps.targets)
         with self.lock:
             if self.used == kept and kept + count <= len(self.steps.targets):
                 self._write(kept, steps)
                 return self
-        other = _Room(max(_STEPS, 2 * (kept + count)))
+        other = _QueryScratch(max(_STEPS, 2 * (kept + count)))
         before = self.steps
         other._write(0, Steps(before.targets[:kept], before.costs[:kept], before.tris[:kept]))
         other._write(kept, steps)
@@ -676,7 +676,7 @@ class EditedRoutes(EdgeRoutes):
     _corners: Ints  # the node of each vertex
     _hosts: Ints
     _shares: Array
-    _room: _Room
+    _room: _QueryScratch
     _kept: int  # steps of it that are used
 
     def __init__(
@@ -685,7 +685,7 @@ class EditedRoutes(EdgeRoutes):
         base: Ground,
         ground: Ground,
         weights: Array,
-        pieces: Pieces,
+        pieces: CutPieces,
         closed: Ints,
         other: EdgeRoutes | None,
     ) -> None:
@@ -699,7 +699,12 @@ class EditedRoutes(EdgeRoutes):
         if isinstance(under, EditedRoutes):
             self.nodes, self._corners, room, kept = under.nodes, under._corners, under._room, under._kept
         else:
-            self.nodes, self._corners, room, kept = len(graph.points), np.arange(vertices, dtype=np.int32), _Room(0), 0
+            self.nodes, self._corners, room, kept = (
+                len(graph.points),
+                np.arange(vertices, dtype=np.int32),
+                _QueryScratch(0),
+                0,
+            )
         lists, sizes = self._place(base, graph, pieces, vertices)
         self.closed = self._corners[closed]
         # Everything on triangles that are new or weigh something else, and whatever leads to what is closed now.
@@ -741,7 +746,9 @@ class EditedRoutes(EdgeRoutes):
         mine = sum(array.nbytes for array in (*own, *lists, *self._room.steps, self.weights))
         return mine + (self.other.nbytes if self.other is not None else 0)
 
-    def _place(self, base: Ground, graph: EdgeGraph, pieces: Pieces, vertices: int) -> tuple[Ints, NDArray[np.int64]]:
+    def _place(
+        self, base: Ground, graph: EdgeGraph, pieces: CutPieces, vertices: int
+    ) -> tuple[Ints, NDArray[np.int64]]:
         """Put nodes on new vertices and new edges; returns the nodes of all pieces and how many each has."""
         mesh = self.ground.mesh
         begin = mesh.triangles[pieces.numbers]

@@ -26,7 +26,7 @@ from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
-from wayfold.terrain.repaint import Painted, Pieces, repaint
+from wayfold.terrain.repaint import CutPieces, Painted, repaint
 from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, Reach, is_small
 from wayfold.terrain.steiner import SteinerGraph
 from wayfold.terrain.subdivision import turns
@@ -151,7 +151,7 @@ class Terrain(Savable):
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
         self._edit: tuple[Terrain, Painted] | None = None  # the ground that it was cut from, and how
         self._depth = 0  # how many times it was painted, one after the other
-        self._latest: tuple[Pieces, EdgeRoutes] | None = None  # routes over what was cut from it last
+        self._latest: tuple[CutPieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
     def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:

@@ -25,7 +25,7 @@ _FINEST = 0.002  # of a step: and where that does not tell either
 ALIKE = 0.65
 
 
-class World(NamedTuple):
+class TriangleWorld(NamedTuple):
     """The triangles as the tests see them."""
 
     tree: tuple  # geometry Boxes

@@ -307,7 +307,7 @@ def climbs_of(world, body, low, high, walls, fine):
     return found
 
 
-class Scratch(NamedTuple):
+class PlaceScratch(NamedTuple):
     """Scratch of one thread."""
 
     hits: np.ndarray  # (h,) float64, floors on one vertical

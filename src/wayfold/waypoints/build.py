@@ -315,9 +315,9 @@ def _place(
     return locals_, faces, empty
 
 
-def new_scratch() -> _place_kernels.Scratch:
+def new_scratch() -> _place_kernels.PlaceScratch:
     """Return scratch memory for placing the waypoints of one region."""
-    return _place_kernels.Scratch(
+    return _place_kernels.PlaceScratch(
         np.empty(_HITS),
         np.empty(_HITS, np.int32),
         np.empty((_FINE, 3), np.float32),

@@ -248,7 +248,7 @@ def ridge_places(
     return beside, np.concatenate([above, beside[rim]], axis=1)
 
 
-class Crossings(NamedTuple):
+class FaceCrossings(NamedTuple):
     """Points on planes."""
 
     places: NDArray[np.float64]  # (n, 3)
@@ -265,7 +265,7 @@ def plane_places(
     spacing: float,
     axis: int,
     planes: NDArray[np.float64],
-) -> tuple[Crossings, Crossings]:
+) -> tuple[FaceCrossings, FaceCrossings]:
     """Points on planes where a climber crosses them: beside walls and ceilings, and over rims.
 
     Parameters
@@ -334,10 +334,10 @@ def plane_places(
 
 def _on_planes(
     places: list[NDArray[np.float64]], plane: list[NDArray[np.int64]], planes: NDArray[np.float64], axis: int
-) -> Crossings:
+) -> FaceCrossings:
     spots, at = np.concatenate(places), np.concatenate(plane)
     spots[:, axis] = planes[at]
-    return Crossings(spots, at)
+    return FaceCrossings(spots, at)
 
 
 def _crossings(

@@ -47,7 +47,7 @@ _MOST_TRIED = 4000  # places beside one block that are tried
 _UNKNOWN = 255  # for a waypoint whose motions have not been looked at yet
 
 
-class Splice(NamedTuple):
+class WaypointSplice(NamedTuple):
     """A change of the added waypoints."""
 
     dead: NDArray[np.int32]
@@ -86,7 +86,7 @@ def resample(
     extra: dict[tuple[int, int], NDArray[np.int32]],
     known: dict[int, Around],
     motions: int,
-) -> Splice:
+) -> WaypointSplice:
     """What to add around blocks after an edit, and what of the earlier additions to take away.
 
     Parameters
@@ -130,7 +130,7 @@ class _Resampling:
         self.world = surroundings.world()
         self.scratch = build.new_scratch()
 
-    def run(self, blocks: list[Mesh], changed: Points, known: dict[int, Around]) -> Splice:
+    def run(self, blocks: list[Mesh], changed: Points, known: dict[int, Around]) -> WaypointSplice:
         """See `resample`."""
         one, two = self.around.frame.local(changed)
         box = self._grown((one, two))
@@ -166,7 +166,7 @@ class _Resampling:
         keys = sorted(self.fresh, key=lambda key: int(self.fresh[key][1][0]))
         points = [self.fresh[key][0].astype(np.float64) for key in keys]
         home = [np.tile(np.array([self._home(key)], np.int32), (len(self.fresh[key][1]), 1)) for key in keys]
-        return Splice(
+        return WaypointSplice(
             gone_nodes,
             [(key, len(self.fresh[key][1])) for key in keys],
             self.around.frame.world(np.concatenate([np.empty((0, 3)), *points])),

@@ -102,9 +102,9 @@ class Surroundings:
         other.blocks = TriangleIndex(other.block_mesh) if other.block_mesh is not None else self._nowhere
         return other
 
-    def world(self) -> _kernels.World:
+    def world(self) -> _kernels.TriangleWorld:
         """The triangles for kernels, with a stack of its own."""
-        return _kernels.World(
+        return _kernels.TriangleWorld(
             self.index.tree,
             self.steep.tree,
             self.local_mesh.normals,
@@ -153,7 +153,7 @@ class Surroundings:
         return found
 
     def _stand(
-        self, world: _kernels.World, place: tuple[float, float, float], rise: float
+        self, world: _kernels.TriangleWorld, place: tuple[float, float, float], rise: float
     ) -> tuple[float, float, float]:
         """The position of a body on the first surface below a place, looked for from `rise` metres above it."""
         from wayfold.geometry.bvh_kernels import ray_nearest

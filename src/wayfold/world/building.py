@@ -34,7 +34,7 @@ _WALKABLE = 1
 _ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")
 
 
-class Request(NamedTuple):
+class PlannerRequest(NamedTuple):
     """What a planner is made from and for."""
 
     source: Source
@@ -48,7 +48,7 @@ class Request(NamedTuple):
     progress: Progress | None
 
 
-def build(request: Request) -> Planner:
+def build(request: PlannerRequest) -> Planner:
     """A planner for the world as it is without edits."""
     chosen = request.chosen
     if request.costs and chosen.map not in ("navmesh", "terrain"):
@@ -58,7 +58,7 @@ def build(request: Request) -> Planner:
     return _BUILDERS[chosen.map](request, Notes(chosen.why_map, chosen.why_accelerator))
 
 
-def _walking(request: Request, notes: Notes) -> Planner:
+def _walking(request: PlannerRequest, notes: Notes) -> Planner:
     source, agent, chosen, costs, settings, closed, cache, lock, progress = request
     mesh = source.mesh
     assert mesh is not None
@@ -82,7 +82,7 @@ def _walking(request: Request, notes: Notes) -> Planner:
     )
 
 
-def _roaming(request: Request, notes: Notes) -> Planner:
+def _roaming(request: PlannerRequest, notes: Notes) -> Planner:
     source, agent, chosen, _, settings, closed, cache, lock, progress = request
     mesh = source.mesh
     assert mesh is not None
@@ -106,7 +106,7 @@ def _roaming(request: Request, notes: Notes) -> Planner:
     return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, fast=fast)
 
 
-def _on_cells(request: Request, notes: Notes) -> Planner:
+def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
     source, agent, chosen, _, settings, closed, cache, lock, progress = request
     notes.settings = grid_settings(source.mesh, agent, settings)
     if source.mesh is None:
@@ -127,7 +127,7 @@ def _on_cells(request: Request, notes: Notes) -> Planner:
     return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
 
 
-def _in_voxels(request: Request, notes: Notes) -> Planner:
+def _in_voxels(request: PlannerRequest, notes: Notes) -> Planner:
     agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
     voxels = request.source.voxels
     assert voxels is not None
@@ -142,7 +142,7 @@ def _in_voxels(request: Request, notes: Notes) -> Planner:
     )
 
 
-def _over_terrain(request: Request, notes: Notes) -> Planner:
+def _over_terrain(request: PlannerRequest, notes: Notes) -> Planner:
     agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
     terrain, costs = request.source.terrain, request.costs
     assert terrain is not None
@@ -159,7 +159,7 @@ def _over_terrain(request: Request, notes: Notes) -> Planner:
     return planner
 
 
-_BUILDERS: dict[str, Callable[[Request, Notes], Planner]] = {
+_BUILDERS: dict[str, Callable[[PlannerRequest, Notes], Planner]] = {
     "navmesh": _walking,
     "waypoints": _roaming,
     "sparse-grid": _on_cells,

@@ -44,7 +44,7 @@ class AbstractGraph:
         return f"<AbstractGraph: {self.num_regions} regions, {self.num_edges} edges, inside the grid>"
 
 
-class Change(NamedTuple):
+class CellChange(NamedTuple):
     """What an edit does to the cells; all by their place among those of the world without edits."""
 
     touched: At = _NONE
@@ -223,7 +223,7 @@ class CellPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Change:
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> CellChange:
         effects = [(zone, self._effects_for(cost)) for zone, cost in after.costs]
         body = self._places.agent
         radius, height = (0.0, 0.0) if body is None else (body.radius, body.height)
@@ -233,12 +233,12 @@ class CellPlanner(Planner):
         if len(after.blocks) != len(before.blocks):
             at = at[shape.hit_at(middles, radius=radius, below=half, above=max(height, half))]
             if len(after.blocks) > len(before.blocks):
-                return Change(at, 1, gone=at[self._there[at]])
+                return CellChange(at, 1, gone=at[self._there[at]])
             back = at[self._held[at] == 1]
-            return Change(at, -1, back=back, dear=back, effects=self._effects_at(back, effects))
+            return CellChange(at, -1, back=back, dear=back, effects=self._effects_at(back, effects))
         inside = shape.hit_at(middles, below=half, above=half)
         dear = at[inside & self._there[at]]
-        return Change(dear=dear, effects=self._effects_at(dear, effects))
+        return CellChange(dear=dear, effects=self._effects_at(dear, effects))
 
     def _effects_for(self, cost: float) -> int:
         """Number of area effects that make a metre cost so much."""
@@ -259,7 +259,7 @@ class CellPlanner(Planner):
             result[zone.hit_at(middles, below=self._places.half, above=self._places.half)] = count
         return result
 
-    def _commit(self, prepared: Change) -> None:
+    def _commit(self, prepared: CellChange) -> None:
         grid, index = self._grid, self._places.index
         self._held[prepared.touched] += prepared.sign
         self._there[prepared.gone] = False

@@ -15,7 +15,7 @@ Costs = tuple[tuple[Shape, float], ...]
 Slots = NDArray[np.int64]
 
 
-class Prices:
+class EdgePrices:
     """A waypoint graph with what its edges cost in zones; the arrays are shared but for the costs.
 
     Making it prices every edge. Afterwards an edit prices what it touches: `changes` beside running queries where zones

@@ -20,13 +20,13 @@ from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
-from wayfold.waypoints.resampling import Around, Splice, resample
+from wayfold.waypoints.resampling import Around, WaypointSplice, resample
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place, Price
 from wayfold.world import edges
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.pricing import Prices
+from wayfold.world.pricing import EdgePrices
 from wayfold.world.shapes import Shape
 from wayfold.world.walking import accelerate, settled
 
@@ -36,7 +36,7 @@ _FEW = 20_000
 """Waypoints up to which plain A* took about as long as two levels on generated cities."""
 
 
-class Change(NamedTuple):
+class WaypointChange(NamedTuple):
     """What an edit does to the graph."""
 
     zones: Zones
@@ -50,7 +50,7 @@ class Change(NamedTuple):
     """Motions of those."""
     lost: tuple[NDArray[np.int32], NDArray[np.uint8]]
     """All edges that blocks have taken after the edit, with their motions."""
-    added: Splice | None
+    added: WaypointSplice | None
     """What changes of the waypoints around blocks."""
     prices: Any = None
     """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
@@ -82,7 +82,7 @@ class RoamingPlanner(Planner):
         self._zones = Zones()
         self._lost = (_NO_EDGES, _NO_KINDS)
         self._priced: Graph | None = None
-        self._prices: Prices | None = None
+        self._prices: EdgePrices | None = None
         self._added: dict[tuple[int, int], NDArray[np.int32]] = {}
         self._spliced = 0  # times that waypoints were added or taken away
         self._covered = 0  # as many when a hierarchy was built
@@ -224,7 +224,7 @@ class RoamingPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Change:
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WaypointChange:
         gone, back, kinds = _NO_EDGES, _NO_EDGES, _NO_KINDS
         lost_edges, lost_kinds = self._lost
         waypoints = self._waypoints
@@ -255,12 +255,12 @@ class RoamingPlanner(Planner):
         if now is not surroundings:
             added = resample(waypoints, now, meshes, shape.bounds, self._added, self._known, int(self.agent.motions))
         prices = self._changed_prices(before, after)
-        return Change(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
+        return WaypointChange(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
 
     def _changed_prices(self, before: Zones, after: Zones) -> Any:
         """What zones change: all prices with the first of them, then those of some edges."""
         if after.costs and self._prices is None:
-            return Prices(self._waypoints, after.costs)
+            return EdgePrices(self._waypoints, after.costs)
         if after.costs != before.costs and self._prices is not None:
             return self._prices.changes(self._waypoints, after.costs)
         return None
@@ -291,7 +291,7 @@ class RoamingPlanner(Planner):
         low, high = shape.bounds
         return np.asarray(((ends.min(axis=1) <= high + reach) & (ends.max(axis=1) >= low - reach)).all(axis=1))
 
-    def _commit(self, prepared: Change) -> None:
+    def _commit(self, prepared: WaypointChange) -> None:
         before = self._zones
         self._zones = prepared.zones
         self._lost = prepared.lost
@@ -308,7 +308,7 @@ class RoamingPlanner(Planner):
         if isinstance(self._fast, Hierarchy):
             self._price_hierarchy(before, prepared)
 
-    def _splice(self, added: Splice) -> None:
+    def _splice(self, added: WaypointSplice) -> None:
         """Exchange the waypoints that blocks have added."""
         self._spliced += bool(len(added.dead) or len(added.gone) or len(added.points) or len(added.edges))
         if len(added.dead) or len(added.gone):
@@ -353,7 +353,7 @@ class RoamingPlanner(Planner):
             elif self._fast is not None:
                 self._fast, self._covered = self._new_hierarchy(), self._spliced
             if self._zones.costs:
-                self._prices = Prices(self._waypoints, self._zones.costs)
+                self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
 
     def _new_hierarchy(self) -> Hierarchy:
@@ -378,7 +378,7 @@ class RoamingPlanner(Planner):
         if isinstance(self._fast, SubregionGraph):
             self._fast.repair(edit)
 
-    def _price_hierarchy(self, before: Zones, prepared: Change) -> None:
+    def _price_hierarchy(self, before: Zones, prepared: WaypointChange) -> None:
         """Tell the hierarchy what its edges cost now: infinitely much where they are blocked."""
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]

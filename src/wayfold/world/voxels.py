@@ -16,7 +16,7 @@ from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints
 from wayfold.waypoints.voxels import Patch
 from wayfold.world.planner import Notes, Zones
-from wayfold.world.pricing import Prices
+from wayfold.world.pricing import EdgePrices
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.shapes import Shape
 
@@ -24,7 +24,7 @@ Voxels = NDArray[np.bool_]
 Part = tuple[slice, slice, slice]
 
 
-class Change(NamedTuple):
+class VoxelChange(NamedTuple):
     """What an edit does to the graph."""
 
     zones: Zones
@@ -76,7 +76,7 @@ class VoxelPlanner(RoamingPlanner):
             patch = waypoints._patch(part, closed)
         except OffMapError:
             raise EditError(f"{checks.shown(shape)} would leave no voxel free; nothing was changed") from None
-        return Change(after, patch, self._changed_prices(before, after))
+        return VoxelChange(after, patch, self._changed_prices(before, after))
 
     def _commit(self, prepared: Any) -> None:
         waypoints, patch = self._waypoints, prepared.patch
@@ -102,7 +102,7 @@ class VoxelPlanner(RoamingPlanner):
             if self._fast is not None:
                 self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
             if self._zones.costs:
-                self._prices = Prices(self._waypoints, self._zones.costs)
+                self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
 
 

@@ -239,7 +239,7 @@ class World(Portable):
                 begin = time.perf_counter()
                 with told(progress) as tell:
                     made = building.build(
-                        building.Request(
+                        building.PlannerRequest(
                             self._source,
                             who,
                             chosen,

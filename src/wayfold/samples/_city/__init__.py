@@ -9,7 +9,7 @@ from wayfold.errors import ParameterError
 from wayfold.geometry import Mesh
 from wayfold.samples._builder import Builder
 from wayfold.samples._city.blocks import build_blocks, furnish
-from wayfold.samples._city.streets import Site, Streets, Terrain, build_river, make_streets, make_terrain, pave
+from wayfold.samples._city.streets import RollingGround, Site, Streets, build_river, make_streets, make_terrain, pave
 
 _SMALL = (489.0 * 511.0, 80_000.0)
 _LARGE = (2339.0 * 2832.0, 555_000.0)
@@ -67,7 +67,7 @@ def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: f
     return site.build.mesh(swap=swap)
 
 
-def _ground(rng: np.random.Generator, size: tuple[float, float], streets: Streets) -> Terrain:
+def _ground(rng: np.random.Generator, size: tuple[float, float], streets: Streets) -> RollingGround:
     """Terrain that is level along the streets' river."""
     none = np.empty(0)
     if streets.river < 0:

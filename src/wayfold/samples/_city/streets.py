@@ -28,7 +28,7 @@ class Site:
 
     build: Builder
     rng: np.random.Generator
-    terrain: Terrain
+    terrain: RollingGround
     size: tuple[float, float]
     tallest: float
     """Height of the tallest towers above the ground, metres."""
@@ -68,7 +68,7 @@ _GRADE = 0.11
 
 
 @dataclass(frozen=True)
-class Terrain:
+class RollingGround:
     """Height of the road surface at any position."""
 
     waves: Array
@@ -94,7 +94,9 @@ class Terrain:
         return self(points) + KERB
 
 
-def make_terrain(rng: np.random.Generator, size: tuple[float, float], river: tuple[Array, Array, float]) -> Terrain:
+def make_terrain(
+    rng: np.random.Generator, size: tuple[float, float], river: tuple[Array, Array, float]
+) -> RollingGround:
     """Waves whose slopes add up to at most `_GRADE`, over a level strip along the river."""
     count = 6
     length = rng.uniform(0.6, 1.8, count) * np.clip(max(size), 250.0, 900.0)
@@ -105,7 +107,7 @@ def make_terrain(rng: np.random.Generator, size: tuple[float, float], river: tup
     amplitude = share / number
     amplitude *= min(1.0, 6.0 / amplitude.sum())
     waves = np.column_stack([np.cos(turn) * number, np.sin(turn) * number, rng.uniform(0, 2 * np.pi, count), amplitude])
-    return Terrain(waves, *river)
+    return RollingGround(waves, *river)
 
 
 Edge = tuple[int, int]
@@ -364,7 +366,7 @@ def _in_river(streets: Streets, nodes: list[int]) -> bool:
     return column == {streets.river, streets.river + 1}
 
 
-def pave(build: Builder, streets: Streets, terrain: Terrain) -> None:
+def pave(build: Builder, streets: Streets, terrain: RollingGround) -> None:
     """Carriageways and crossings; streets over the river are left to the bridges."""
     for a, b in streets.widths:
         if streets.river >= 0 and {a % (streets.columns + 1), b % (streets.columns + 1)} == {

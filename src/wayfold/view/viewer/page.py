@@ -264,7 +264,7 @@ def _named(motion: Motion) -> str:
 _MOST_TOUCHED = 40_000
 
 
-class Scene:
+class ViewerScene:
     """Draws a session into a viser server's scene.
 
     Parameters
@@ -514,7 +514,7 @@ class Page:
         bounds = np.asarray(session.world.bounds, np.float64)
         self.panel = Panel(self.server, _title(session.world), session.maps(), _usual_box(bounds), _heights(bounds))
         self.gate.controls = self.panel.controls()
-        self.scene = Scene(self.server, bounds)
+        self.scene = ViewerScene(self.server, bounds)
         self.crowd: Crowd | None = None
         self.clicks = 0
         self._marching = threading.Event()
