@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.navmesh.strategies import box, floor, mesh_of, rooms
 from wayfold import Agent, Mesh, NavMesh
 from wayfold.navmesh import _contour_kernels, _heightfield_kernels, pipeline
-from wayfold.navmesh._heightfield_kernels import HAIR
-from wayfold.navmesh.pipeline import AgentVoxels, Frame, Settings, Triangles
+from wayfold.navmesh._heightfield_kernels import HAIR, VoxelFrame
+from wayfold.navmesh.pipeline import AgentVoxels, Settings, Triangles
 
 pytestmark = pytest.mark.kernels
 
@@ -24,7 +24,7 @@ SETTINGS = Settings(0.25, 0.2, min_region=0.5)
 def frame_of(mesh, settings=SETTINGS):
     low, high = mesh.bounds
     width, depth = (max(1, math.ceil(side / settings.cell_size)) for side in (high - low)[:2])
-    return Frame(*low.tolist(), settings.cell_size, settings.cell_height, 0, 0, width, depth)
+    return VoxelFrame(*low.tolist(), settings.cell_size, settings.cell_height, 0, 0, width, depth)
 
 
 def triangles_of(mesh):
@@ -47,7 +47,7 @@ def steps(mesh, agent=AGENT, settings=SETTINGS):
 @given(st.lists(st.tuples(*[st.floats(-3, 3)] * 3), min_size=3, max_size=3), st.integers(-3, 3), st.integers(1, 9))
 def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_highest_point_there(points, first, size):
     corners = np.array(points)
-    frame = Frame(0.1, -0.2, -3.0, 0.5, 0.25, first, first, size, size)
+    frame = VoxelFrame(0.1, -0.2, -3.0, 0.5, 0.25, first, first, size, size)
     spans, _, _, heights = _heightfield_kernels.rasterise(
         corners, np.array([[0, 1, 2]], np.int32), np.empty(0, np.uint8), np.zeros(1, np.int32), 0.7, frame
     )
@@ -83,7 +83,7 @@ def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
     kinds = np.array([kind for *_, kind in parts], np.uint8)
     grounds = spans[:, 2].astype(np.float32)
     heights = spans[:, 1:3].astype(float)
-    world = np.empty((0, 3)), np.empty((0, 3), np.int32), Frame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
+    world = np.empty((0, 3)), np.empty((0, 3), np.int32), VoxelFrame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
     field, _, _ = _heightfield_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
     turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
     back, _, _ = _heightfield_kernels.merge_spans(*world, *turned, 1.0)
