@@ -120,7 +120,7 @@ def build(
     default: Annotated[float | None, typer.Option(help="Weight where there is no region (terrain).")] = None,
     accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
     merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
-    levels: Annotated[int, typer.Option(min=1, max=16, help="At most so many levels (hierarchy).")] = 4,
+    levels: Annotated[int, typer.Option(min=1, max=16, help="Maximum number of levels (hierarchy).")] = 4,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

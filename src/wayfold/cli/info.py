@@ -167,7 +167,7 @@ def describe_object(thing: Any) -> dict[str, Any]:
         }
     if isinstance(thing, (WaypointGraph, SubregionGraph)):
         return waypoints.describe(thing)
-    raise ParameterError(f"there is nothing to say about a {type(thing).__name__}")
+    raise ParameterError(f"cannot describe a {type(thing).__name__}")
 
 
 def _navmesh(mesh: NavMesh) -> dict[str, Any]:

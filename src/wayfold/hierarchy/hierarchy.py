@@ -330,7 +330,7 @@ class Hierarchy(Savable):
             parts of 32 nodes, or `merge` if that is more. "auto" takes what leads from there to 16 parts on the highest
             level, at least 4 and at most 14.
         levels : int, 1 to 16
-            At most so many levels.
+            Maximum number of levels.
         seed : int, >= 0
             Seed of the partition; the same seed gives the same levels.
         exact : bool

@@ -70,7 +70,7 @@ def merged(graph: Graph, merge: int, levels: int, seed: int, progress: Progress 
     merge : int, >= 2
         Nodes that become one on the next level (`numMergedNodes`).
     levels : int, >= 1
-        At most so many; fewer when less than two parts would be left.
+        Maximum number of levels; fewer when less than two parts would be left.
     """
     current = _neighbours(graph)
     weights = np.ones(graph.num_nodes, np.int64)

@@ -73,7 +73,7 @@ class Builder:
         self.triangles(np.stack([corner[0], corner[1], corner[2], corner[0], corner[2], corner[3]], axis=1), material)
 
     def strip(self, right: Array, left: Array, material: str, *, closed: bool = False) -> None:
-        """The band between two polylines of equally many points; seen from outside, `left` is left of `right`."""
+        """The band between two polylines with as many points each; seen from outside, `left` is left of `right`."""
         if closed:
             right, left = np.vstack([right, right[:1]]), np.vstack([left, left[:1]])
         self.quads(right[:-1], right[1:], left[1:], left[:-1], material)

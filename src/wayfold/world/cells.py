@@ -89,7 +89,7 @@ class CellPlanner(Planner):
 
     @property
     def map(self) -> SparseGrid:
-        """The grid; do not edit it behind the world's back."""
+        """The grid. Do not modify it directly."""
         return self._grid
 
     @property

@@ -189,7 +189,7 @@ class World(Portable):
         progress: Progress | None = None,
         **settings: Any,
     ) -> Planner:
-        """Who plans for an agent: made when it is first asked for, from the cache if it was made before.
+        """Return the agent's planner, building it on first use or reading it from the cache.
 
         A world keeps the 32 planners that were asked for last; edits reach them and all others that somebody still has.
 
@@ -199,9 +199,9 @@ class World(Portable):
             The default agent if none is given. Walkers get a navigation mesh with a hierarchy, climbers and flyers
             waypoints with subregions; worlds of cells, voxels or weighted regions their own maps.
         map : "auto", "navmesh", "waypoints", "sparse-grid", "voxels" or "terrain"
-            Another map than the usual one.
+            Map to use instead of the default.
         accelerator : "auto", "hierarchy", "subregions", "regions" or "none"
-            Another accelerator.
+            Accelerator to use instead of the default.
         costs : mapping of material (or region) name to cost of a metre, optional
             What this agent thinks of the ground: 1 for names that are left out, infinite where it does not go.
             Navigation meshes and terrains only.
