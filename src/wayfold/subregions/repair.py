@@ -13,7 +13,7 @@ from wayfold.graph.build import cost_scale
 from wayfold.subregions import _repair_kernels as kernels
 from wayfold.subregions.abstraction import Abstraction, layout_of, region_order
 from wayfold.waypoints import WaypointGraph
-from wayfold.waypoints.edit_kernels import copy_rows, spare_targets
+from wayfold.waypoints.edit_kernels import spare_targets
 
 _SPARE = 8  # connections that a subregion can gain before all rows get more room
 
@@ -89,19 +89,13 @@ class Live:
         """Connections of both directions in rows with spare slots."""
         ends = np.concatenate([parts.pairs, parts.pairs[:, ::-1]]).astype(np.int64)
         order = np.lexsort((ends[:, 1], ends[:, 0]))
-        degrees = np.bincount(ends[:, 0], minlength=room)
-        offsets = offsets_of(degrees + _SPARE)
-        targets = np.empty(int(offsets[-1]), np.int32)
-        spare_targets(offsets, targets)
-        begin = offsets_of(degrees)
-        slots = np.arange(len(order)) + np.repeat(offsets[:-1] - begin[:-1], degrees)
-        targets[slots] = ends[order, 1]
-        columns = []
-        for values in (parts.counts, parts.lengths[:, 0], parts.lengths[:, 2], parts.lengths[:, 1] * parts.counts):
-            column = np.zeros(targets.size, np.int64 if values is parts.counts else np.float64)
-            column[slots] = np.concatenate([values, values])[order]
-            columns.append(column)
-        return kernels.ConnectionRows(offsets, targets, *columns)
+        columns = parts.counts, parts.lengths[:, 0], parts.lengths[:, 2], parts.lengths[:, 1] * parts.counts
+        return _rows(
+            np.bincount(ends[:, 0], minlength=room) + _SPARE,
+            ends[order, 0],
+            ends[order, 1],
+            [np.concatenate([values, values])[order] for values in columns],
+        )
 
     def _graph(self) -> Graph:
         costs = None if self.cost == "centroid" else self._costs()
@@ -144,22 +138,17 @@ class Live:
         return True
 
     def _more_links(self) -> None:
-        """Make rows without a spare slot twice as long."""
+        """Lay the rows out anew: those without a spare slot become twice as long, others get back what they spare.
+
+        Numbers of subregions are used again, so rows that only ever grew would all become as long as the longest.
+        """
         links = self.links
         sizes = np.diff(links.offsets)
         rows = np.repeat(np.arange(len(sizes)), sizes)
-        spare = np.bincount(rows[links.targets == rows], minlength=len(sizes))
-        sizes[spare == 0] *= 2
-        offsets = offsets_of(sizes)
-        targets = np.empty(int(offsets[-1]), np.int32)
-        spare_targets(offsets, targets)
-        copy_rows(links.offsets, links.targets, offsets, targets)
-        columns = []
-        for values in links[2:]:
-            column = np.zeros(targets.size, values.dtype)
-            copy_rows(links.offsets, values, offsets, column)
-            columns.append(column)
-        self.links = kernels.ConnectionRows(offsets, targets, *columns)
+        used = np.flatnonzero(links.targets != rows)
+        degrees = np.bincount(rows[used], minlength=len(sizes))
+        sizes = np.where(degrees == sizes, 2 * degrees, degrees + _SPARE)
+        self.links = _rows(sizes, rows[used], links.targets[used], [values[used] for values in links[2:]])
 
     def abstraction(self) -> Abstraction:
         """The subregions numbered without gaps, as a build would give them up to their order."""
@@ -187,3 +176,21 @@ class Live:
             lengths,
             links.count[kept].copy(),
         )
+
+
+def _rows(
+    sizes: NDArray[np.int64], sources: NDArray[np.int64], targets: NDArray[Any], columns: list[NDArray[Any]]
+) -> kernels.ConnectionRows:
+    """Connections, ordered by their source, in rows of these sizes; what is left of a row is spare."""
+    offsets = offsets_of(sizes)
+    laid = np.empty(int(offsets[-1]), np.int32)
+    spare_targets(offsets, laid)
+    degrees = np.bincount(sources, minlength=len(sizes))
+    slots = np.arange(len(sources)) + np.repeat(offsets[:-1] - offsets_of(degrees)[:-1], degrees)
+    laid[slots] = targets
+    filled = []
+    for values, dtype in zip(columns, (np.int64, np.float64, np.float64, np.float64), strict=True):
+        column = np.zeros(laid.size, dtype)
+        column[slots] = values
+        filled.append(column)
+    return kernels.ConnectionRows(offsets, laid, *filled)
