@@ -40,6 +40,9 @@ def scattered(side=60):
     return Graph.from_edges(points, joined, costs=gaps * rng.uniform(1, 3, len(gaps)))
 
 
+GRAPH = scattered()
+
+
 def voxels():
     """A quarter of all voxels is blocked."""
     return np.random.default_rng(1).random((24, 24, 12)) < 0.25
@@ -76,6 +79,12 @@ def routed():
     return meadow().path((1, 1), (62, 60))
 
 
+def batch():
+    """Many paths at once, over several threads."""
+    nodes = np.random.default_rng(2).integers(0, GRAPH.num_nodes, (2, 200))
+    return GRAPH.paths(*nodes, workers=3)
+
+
 BUILDS = {
     "navmesh": (lambda: NavMesh.build(MESH, PERSON), lambda made: made.vertices.tobytes()),
     "climber": (lambda: WaypointGraph.build(MESH, SPIDER), lambda made: made.points.tobytes()),
@@ -85,6 +94,7 @@ BUILDS = {
     "hierarchy": (lambda: Hierarchy.build(scattered()), lambda made: made.partition.order.tobytes()),
     "cells": (lambda: SparseGrid.from_mesh(MESH, agent=PERSON), lambda made: made.cells.tobytes()),
     "terrain": (routed, length),
+    "batch": (batch, lambda made: made.costs.tobytes()),
     "floorplan": (lambda: FloorPlan.slice(MESH, 0.0, agent=PERSON).decompose(), lambda made: len(made.regions)),
     "building": (lambda: Building.from_mesh(MESH, agent=PERSON), lambda made: len(made.floors)),
     "planners": (planners, lambda made: [lengths(planner, planner.random_points(4, seed=1)) for planner in made]),

@@ -114,6 +114,12 @@ def test_errors_say_where():
     assert str(FormatError("too short", "a.map", 3)) == "a.map:3: too short"
     assert str(FormatError("too short", "a.map")) == "a.map: too short"
     assert str(FormatError("too short", line=3)) == "line 3: too short"
+
+    class Unprintable:
+        def __repr__(self):
+            raise RuntimeError
+
+    assert str(FormatError(Unprintable(), "a.map")) == "a.map: Unprintable"
     assert issubclass(VersionError, FormatError)
     assert issubclass(ParameterError, WayfoldError)
     assert issubclass(ParameterError, ValueError)

@@ -64,7 +64,8 @@ class FormatError(WayfoldError, ValueError):
             where = f"... {where[-_LONGEST_NAME:]}"
         if isinstance(line, int):
             where += f":{line}" if where else f"line {line}"
-        super().__init__(f"{where}: {message}" if where else message)
+        said = message if isinstance(message, str) else type(message).__name__
+        super().__init__(f"{where}: {said}" if where else said)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return type(self), (self.message, self.file, self.line)

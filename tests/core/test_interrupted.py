@@ -18,11 +18,12 @@ def run(kind, times, seed=1):
     command = [sys.executable, "-m", "tests.interrupting", kind, str(times), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode == 0, f"{kind}: exit {done.returncode}: {done.stderr[-2000:]}"
+    assert done.stderr == "", f"{kind}: {done.stderr[-2000:]}"
     stopped, _ = map(int, done.stdout.split())
     return stopped
 
 
-@pytest.mark.parametrize("kind", ["navmesh", "planners", "grid-cells", "update", "blocks"])
+@pytest.mark.parametrize("kind", ["navmesh", "planners", "batch", "grid-cells", "update", "blocks"])
 def test_interrupts_at_random_moments_break_nothing(kind):
     assert run(kind, 15) > 2
 

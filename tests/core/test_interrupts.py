@@ -77,6 +77,56 @@ def test_the_chunks_of_a_build_that_nobody_waits_for_are_not_begun():
     assert len(done) <= 2
 
 
+def test_a_batch_that_is_interrupted_waits_for_what_has_begun_and_begins_no_more():
+    begun, done = [], []
+    both = threading.Barrier(3)
+    go_on = threading.Event()
+
+    def work(first, last):
+        begun.append(first)
+        both.wait(60)
+        assert go_on.wait(60)
+        done.append(first)
+
+    def signal_then_let_go():
+        both.wait(60)
+        usual = signal.getsignal(signal.SIGINT)
+        interrupt()
+        while signal.getsignal(signal.SIGINT) is usual:  # until the batch waits for its end
+            pass
+        go_on.set()
+
+    threading.Thread(target=signal_then_let_go).start()
+    with pytest.raises(KeyboardInterrupt):
+        run_chunks(work, 1000, workers=2, chunk=1)
+    assert len(begun) == 2
+    assert sorted(done) == sorted(begun)
+
+
+def test_a_batch_raises_the_first_error_of_its_work_and_of_its_progress():
+    def work(first, last):
+        if first == 5:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        run_chunks(work, 1000, workers=3, chunk=1)
+
+    def progress(items):
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        run_chunks(lambda first, last: None, 1000, workers=3, chunk=1, progress=progress)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_a_batch_does_each_item_once_and_tells_of_all(workers):
+    items, told = [], []
+    run_chunks(lambda first, last: items.extend(range(first, last)), 103, workers=workers, chunk=10,
+               progress=told.append)  # fmt: skip
+    assert sorted(items) == list(range(103))
+    assert sum(told) == 103
+
+
 def test_a_change_of_several_steps_is_complete_before_ctrl_c_counts():
     steps = []
 

@@ -7,12 +7,15 @@ serial and the parallel form, so the two agree by construction.
 
 from __future__ import annotations
 
+import contextvars
+import functools
 import os
+import queue
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from wayfold.core import checks
-from wayfold.core.interrupts import stopper
+from wayfold.core.interrupts import TICK, begin, stopper, uninterrupted
 from wayfold.errors import ParameterError
 
 
@@ -60,7 +63,7 @@ def run_chunks(
     those that have begun are done: they may read a map that the caller holds a lock on.
     """
     threads = worker_count(workers)
-    ranges = [(first, min(first + chunk, count)) for first in range(0, count, chunk)]
+    ranges = deque((first, min(first + chunk, count)) for first in range(0, count, chunk))
     check = stopper()
     if threads == 1 or len(ranges) <= 1:
         for first, last in ranges:
@@ -69,18 +72,66 @@ def run_chunks(
             if progress is not None:
                 progress(last - first)
         return
+    _Team(work, ranges, check).run(min(threads, len(ranges)), progress)
 
-    def one(first: int, last: int) -> None:
-        check()
-        work(first, last)
 
-    with ThreadPoolExecutor(min(threads, len(ranges)), thread_name_prefix="wayfold") as pool:
-        futures = {pool.submit(one, first, last): last - first for first, last in ranges}
+class _Team:
+    """Threads that take range after range until none is left.
+
+    Ctrl-C may come between any two steps of the thread that waits for them. It therefore waits on a queue of the
+    interpreter itself, and what has begun and what has ended are lists that it reads, not numbers that it counts.
+    """
+
+    def __init__(
+        self, work: Callable[[int, int], object], ranges: deque[tuple[int, int]], check: Callable[[], None]
+    ) -> None:
+        self.work, self.ranges, self.check = work, ranges, check
+        self.begun: list[None] = []
+        self.ended: list[None] = []
+        self.problems: list[BaseException] = []
+        self.news: queue.SimpleQueue[int] = queue.SimpleQueue()  # items done; 0 when a thread ends
+
+    def run(self, threads: int, progress: Callable[[int], None] | None) -> None:
+        """Do everything in so many threads; see `run_chunks`."""
         try:
-            for future in as_completed(futures):
-                future.result()
-                if progress is not None:
-                    progress(futures[future])
+            with uninterrupted():
+                for _ in range(threads):
+                    begin(functools.partial(contextvars.copy_context().run, self.member))
+                    self.begun.append(None)
+            while len(self.ended) < threads or not self.news.empty():
+                items = self.next()
+                if items and progress is not None:
+                    progress(items)
         except BaseException:
-            pool.shutdown(cancel_futures=True)
+            self.ranges.clear()
+            with uninterrupted():
+                while len(self.ended) < len(self.begun):
+                    self.next()
             raise
+        if self.problems:
+            raise self.problems[0]
+
+    def next(self) -> int:
+        """Items just done, or 0: a thread has ended, or it is time to look for signals."""
+        try:
+            return self.news.get(timeout=TICK)
+        except queue.Empty:
+            return 0
+
+    def member(self) -> None:
+        """What each thread does."""
+        try:
+            while True:
+                try:
+                    first, last = self.ranges.popleft()
+                except IndexError:
+                    break
+                self.check()
+                self.work(first, last)
+                self.news.put(last - first)
+        except BaseException as error:  # the caller raises it
+            self.problems.append(error)
+            self.ranges.clear()
+        finally:
+            self.ended.append(None)
+            self.news.put(0)

@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 
 # Seconds between looks for signals. One that comes just before the main thread begins to wait does not end the waiting,
 # and on Windows none does.
-_TICK = 0.1
+TICK = 0.1
 
 
 class Stopped(BaseException):
@@ -60,6 +60,16 @@ def in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
+def begin(task: Callable[[], None]) -> None:
+    """Run `task`, which must not raise, in a helper thread, and go on."""
+    try:
+        helper = _idle.pop()
+    except IndexError:
+        with uninterrupted():  # a new thread waits for its beginning in Python code that Ctrl-C could cut in half
+            helper = _Helper()
+    helper.tasks.put(task)
+
+
 def off_main_thread(work: Callable[[], _T]) -> _T:
     """Run `work` where no signal arrives and return what it returns.
 
@@ -82,12 +92,8 @@ def off_main_thread(work: Callable[[], _T]) -> _T:
         finally:
             done.release()
 
-    try:
-        helper = _idle.pop()
-    except IndexError:
-        helper = _Helper()
-    helper.tasks.put(task)
-    while not done.acquire(timeout=_TICK):
+    begin(task)
+    while not done.acquire(timeout=TICK):
         pass
     if problem:
         raise problem.pop()

@@ -578,6 +578,7 @@ class Building:
         transitions = find(local, frame, who, planes, [free for _, free in found])
         return cls(floors, transitions, slack=2.0 * grid)
 
+    @interruptible
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
         """Cut all floors and transition areas into convex regions with one navigation graph."""
         checks.choice(method, "method", METHODS)

@@ -19,6 +19,7 @@ from shapely import Polygon
 from wayfold.core import checks
 from wayfold.core import text as _text
 from wayfold.core.arrays import offsets_of
+from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import Portable, at_one_moment, derived
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
@@ -423,6 +424,7 @@ class Decomposition(Savable):
         self._edit = threading.Lock()
 
     @classmethod
+    @interruptible
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
         """Cut a plan into convex regions; see `FloorPlan.decompose`."""
         checks.choice(method, "method", METHODS)

@@ -20,8 +20,9 @@ NO_NODES = np.empty(0, np.int32)
 UNLIMITED = float(search_kernels.UNLIMITED)
 NO_BUDGET = np.iinfo(np.int64).max
 _STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
-# A query of a batch takes from microseconds to milliseconds: chunks of this size keep the threads evenly busy.
-_CHUNK = 64
+# A query of a batch takes from microseconds to tens of milliseconds: chunks of this size keep the threads evenly busy,
+# and Ctrl-C waits for no more than one of them.
+_CHUNK = 16
 
 Points = Callable[[NDArray[np.int32]], NDArray[Any]]
 Smoother = Callable[[Path], Path]

@@ -186,7 +186,7 @@ def _covering(first: int, count: int, low: int, high: int, doubling: bool) -> tu
     return begin, end - begin
 
 
-FOR_EDITS = (16, 96, 512)  # regions, granules and edges to spare, so that the next edits of a small grid need no more
+FOR_EDITS = (16, 64, 512)  # regions, granules and edges to spare, so that the next edits of a small grid need no more
 
 
 def squeezed(store: layout.Store, *, spare: tuple[int, int, int] = (0, 0, 0)) -> layout.Store:
@@ -222,7 +222,7 @@ def wasteful(store: layout.Store) -> bool:
     gaps = frame[layout.FREE_GRANULES]
     edges = frame[layout.FREE_EDGES]
     return bool(
-        (gaps > 128 and 4 * gaps > frame[layout.GRANULE_TAIL]) or (edges > 4096 and 2 * edges > frame[layout.EDGE_TAIL])
+        (gaps > 32 and 4 * gaps > frame[layout.GRANULE_TAIL]) or (edges > 1024 and 2 * edges > frame[layout.EDGE_TAIL])
     )
 
 

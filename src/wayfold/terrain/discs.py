@@ -16,6 +16,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
+from wayfold.core.interrupts import interruptible
 from wayfold.terrain import _disc_kernels, _kernels
 from wayfold.terrain.ground import Array, Ground, new_scratch
 from wayfold.terrain.subdivision import triangulate
@@ -40,6 +41,7 @@ class Layers(NamedTuple):
     """Bytes of the polygons, about."""
 
 
+@interruptible
 def grow(ground: Ground, weights: Array, radius: float) -> tuple[Ground, Array]:
     """The terrain of the centre of a disc: its triangles and their weights, without what is closed to it.
 

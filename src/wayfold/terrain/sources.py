@@ -11,6 +11,7 @@ import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
+from wayfold.core.interrupts import interruptible
 from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats import load_geojson, load_map
 from wayfold.geometry.frame import LARGEST, Frame
@@ -101,6 +102,7 @@ def moved(shapes: Sequence[Any] | NDArray[Any], frame: Frame) -> NDArray[Any]:
     return np.asarray(shapely.transform(np.array(shapes, object), frame.local))
 
 
+@interruptible
 @overlaying()
 def painted_ground(
     shapes: NDArray[Any], bounds: tuple[float, float, float, float] | None
@@ -226,6 +228,7 @@ def height_cells(
     return number.reshape(kinds.shape), tuple(labels), np.array(values)
 
 
+@interruptible
 @overlaying()
 def triangulate_cells(
     cells: NDArray[Any], side: float, origin: tuple[float, float]
@@ -270,6 +273,7 @@ def _runs(border: NDArray[np.bool_], corner: NDArray[np.bool_], turned: bool) ->
     return found
 
 
+@interruptible
 @overlaying()
 def mesh_regions(
     mesh: Any, weights: Mapping[str, float] | Sequence[float], default: float

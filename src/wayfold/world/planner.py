@@ -266,7 +266,9 @@ class Planner(Portable, ABC):
     def field(self, goal: ArrayLike) -> Field:
         """One search from a goal that serves every start: for a crowd that goes to one place.
 
-        The field stays with the world as it is now; make another one after an edit.
+        The field stays with the world as it is now; make another one after an edit. A walker's field follows the
+        quick paths (``exact=False``): they are legal, and where areas have costs of their own they may be several
+        times as dear as the exact ones.
         """
         with self._reading():
             field, edits = self._field(goal), self.edits
