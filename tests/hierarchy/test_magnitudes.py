@@ -99,7 +99,7 @@ def test_a_way_inside_a_room_is_shortest_where_the_doors_of_rooms_cost_1e8(seed,
     check(hierarchy, edges, costs, False, np.repeat(starts, 12), goals.ravel())
 
 
-@seeds(16)
+@seeds(16, found=(15008004,))
 @pytest.mark.parametrize("directed", [False, True])
 def test_costs_over_many_magnitudes_give_shortest_paths_at_every_level_and_after_every_change(seed, directed):
     rng = np.random.default_rng(seed)
@@ -124,6 +124,13 @@ def test_costs_over_many_magnitudes_give_shortest_paths_at_every_level_and_after
         hierarchy._queries[True].levels.most_work = int(rng.choice([0, 60_000]))  # 0: large parts are set aside
         hierarchy.update(edges[some], costs[some])
         ask()
+    # What is closed or dearer leaves the distances as they are; arcs that were not there before may not undercut them.
+    dear = rng.choice(len(edges), 12, replace=False)
+    costs = np.where(np.isin(np.arange(len(edges)), dear), np.float32(np.inf), costs)
+    hierarchy.refresh()
+    hierarchy.update(edges[dear], np.inf)
+    ask()
+    no_distance_is_too_large(hierarchy)
     hierarchy.refresh()
     ask()
     costs = costs.copy()

@@ -31,6 +31,9 @@ APART, STEP = -2, -1
 # Sums of the same costs in another order differ by less; a detour differs by more.
 _SAME = 1.0 + 1e-12
 
+# What an arc's cost is at least before it is rounded to float32, once for the arc and once for one in its place.
+BEFORE_ROUNDING = 1.0 - 1.25e-7
+
 
 class Reduced(NamedTuple):
     """What is left of a part of s members; entry ``a * s + b`` is for the way from member a to member b."""
@@ -416,7 +419,9 @@ def spread(overlay, state, clock, size, landmarks, mark):
     """Lower distances from a landmark, from the `size` portals in the heap on, to what arcs of level 1 allow.
 
     Sums are rounded down: afterwards no arc from those portals leads to a distance that is larger by more than the arc
-    costs, exactly. Rounded to the nearest, distances of 1e28 would say nothing of costs below 1e12.
+    costs, exactly. Rounded to the nearest, distances of 1e28 would say nothing of costs below 1e12. Of each arc only
+    `BEFORE_ROUNDING` counts: an update that closes a way through a third portal makes an arc that was not there, and
+    it may cost less than the two in its place by what the three were rounded by.
     """
     while size > 0:
         portal = state.nodes[0]
@@ -425,7 +430,7 @@ def spread(overlay, state, clock, size, landmarks, mark):
         row = overlay.rows[portal]
         for arc in range(overlay.row_first[row], overlay.row_last[row]):
             successor = overlay.targets[arc]
-            away = sum_down(so_far, np.float64(overlay.costs[arc]))
+            away = sum_down(so_far, BEFORE_ROUNDING * np.float64(overlay.costs[arc]))
             if not away < landmarks[successor, mark]:
                 continue
             landmarks[successor, mark] = away
