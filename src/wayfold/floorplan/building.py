@@ -110,9 +110,10 @@ def without(shape: Any, other: Any, grid: float) -> Any:
 def _grown(shape: Any, by: float, fine: float) -> Any:
     """An area with its border moved outwards, or inwards, and its corners as they are."""
     # Unrounded, edges that differ in their last digits have made whole areas of slits.
-    grown = shapely.set_precision(shape, fine).buffer(by, join_style="mitre", mitre_limit=8.0)
-    # Its corners are rounded too, after it was found: beside a gap of a few of these steps borders then cross.
-    return grown if grown.is_valid else areas(shapely.make_valid(grown))
+    rounded = shapely.set_precision(shape, fine)
+    # GEOS keeps to the steps of what it is given, but rounds the new border before it looks which of its lines cross:
+    # beside a sliver of a few steps it then lost all but the sliver. So what was rounded is moved in full precision.
+    return shapely.set_precision(rounded, 0.0).buffer(by, join_style="mitre", mitre_limit=8.0)
 
 
 def closed(shape: Any, grid: float) -> Any:

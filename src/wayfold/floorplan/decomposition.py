@@ -19,6 +19,7 @@ from shapely import Polygon
 from wayfold.core import checks
 from wayfold.core import text as _text
 from wayfold.core.arrays import offsets_of
+from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import Portable, at_one_moment, derived
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
@@ -687,8 +688,8 @@ class Decomposition(Savable):
             False gives the paper's path, over gateway midpoints and region centres.
         optimal : bool
             Search the shortest path of all instead, exactly, with the `NavMesh` of the regions; then the `nodes` of the
-            path are regions, and it is never longer than the smooth one. Which stairs and ramps it takes is decided as
-            seen from above; over those the way is the shortest.
+            path are regions, and it is never longer than the smooth one. On stairs and ramps lengths are those on the
+            ground, between the mouths where they meet the floors; up to 200 ways over other mouths are looked at.
 
         Raises
         ------
@@ -742,7 +743,16 @@ class Decomposition(Savable):
     @derived
     def exact_mesh(self) -> NavMesh:
         """The mesh that exact paths are searched on, relative to `frame`; `navmesh` gives one of your own to change."""
-        return gateways.navmesh(self, local=True)
+        return self.mesh_without(())
+
+    def mesh_without(self, closed: tuple[int, ...]) -> NavMesh:
+        """The mesh that exact paths are searched on, relative to `frame`, with some gateways `closed`."""
+        mesh: NavMesh = self._meshes.get(closed, lambda: gateways.navmesh(self, local=True, closed=closed))
+        return mesh
+
+    @derived
+    def _meshes(self) -> BoundedCache:
+        return BoundedCache(most=32)
 
     # --- changes and files -----------------------------------------------------------------------------------------
 

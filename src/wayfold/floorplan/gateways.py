@@ -7,6 +7,7 @@ mesh then see the same corners, to the last digit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -355,8 +356,11 @@ def apart(cut: Decomposition) -> NDArray[np.bool_]:
     return found
 
 
-def navmesh(cut: Decomposition, *, local: bool = False) -> NavMesh:
-    """The regions as a mesh. They are convex already, up to rounding, which `NavMesh.from_polygons` would not take."""
+def navmesh(cut: Decomposition, *, local: bool = False, closed: Sequence[int] = ()) -> NavMesh:
+    """The regions as a mesh, some gateways being `closed`.
+
+    They are convex already, up to rounding, which `NavMesh.from_polygons` would not take.
+    """
     from wayfold.navmesh import NavMesh, polygons
 
     vertices, rings = shared_corners(cut, local=local)
@@ -367,7 +371,7 @@ def navmesh(cut: Decomposition, *, local: bool = False) -> NavMesh:
     beyond = polygons.border(offsets, corners)
     # Borders that are too short for a gateway are closed here too.
     owner = np.repeat(np.arange(len(rings)), np.diff(offsets))
-    pairs = cut.gateways.pairs.astype(np.int64)
+    pairs = np.delete(cut.gateways.pairs.astype(np.int64), np.array(closed, np.int64), axis=0)
     keys = np.minimum(owner, beyond) * len(rings) + np.maximum(owner, beyond)
     beyond[~np.isin(keys, pairs[:, 0] * len(rings) + pairs[:, 1])] = -1
     ground = polygons.bare(vertices, offsets, corners, beyond)

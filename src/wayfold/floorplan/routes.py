@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
 
 Point = NDArray[np.float64]
-_SEARCHES = 8  # between mouths, each from where the way passes them after the last; most take one
+_WAYS = 200  # over other mouths that are looked at in one query at most; most take two or three
 _ROUNDS = 100  # in which ways over mouths are straightened; most take a few
 
 
@@ -164,23 +165,40 @@ def _over_mouths(
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """The shortest way over the mouths that a way through regions passes, and its regions, all of it local.
 
-    On stairs a way bends at mouths, so between them it may pass other regions than it does seen from above.
+    On stairs a way bends at mouths, so between them it may pass other regions than it does seen from above, and go
+    round the other side of what stands there. So it is searched anew from where it passes them, and from their ends.
     """
     start, goal = points[0], points[-1]
     doors = _doors(cut, regions, points)
-    if not cut.is_mouth[doors].any():
+    mouths = np.flatnonzero(cut.is_mouth[doors])
+    if not len(mouths):
         return points, regions
     points, places = _taut(cut, start, goal, regions, doors)
-    for _ in range(_SEARCHES):
-        other = _searched(cut, mesh, [start, *places, goal], regions, np.flatnonzero(cut.is_mouth[doors]))
-        if np.array_equal(other, regions):
-            break
-        doors = _doors(cut, other, points)
-        way, places = _taut(cut, start, goal, other, doors)
-        if not _length(way) < _length(points) - cut.rounding:
-            break
-        points, regions = way, other
+    tried = {regions.tobytes()}
+    waiting = _moved(cut, places, doors[mouths])
+    while waiting:
+        other = _searched(cut, mesh, [start, *waiting.pop(), goal], regions, mouths)
+        if other.tobytes() in tried:
+            continue
+        tried.add(other.tobytes())
+        through = _doors(cut, other, points)
+        way, spots = _taut(cut, start, goal, other, through)
+        if _length(way) < _length(points) - cut.rounding:
+            points, places, regions = way, spots, other
+            mouths = np.flatnonzero(cut.is_mouth[through])
+            waiting = _moved(cut, places, through[mouths])
     return points, regions
+
+
+def _moved(cut: Decomposition, places: NDArray[np.float64], mouths: NDArray[Any]) -> list[NDArray[np.float64]]:
+    """Places on mouths as they are, and with each of them at either end of its mouth."""
+    result = []
+    for at, mouth in enumerate(mouths.tolist()):
+        for end in cut.gateways.local[mouth].reshape(2, 2):
+            other = places.copy()
+            other[at, :2] = end
+            result.append(other)
+    return [*result, places]
 
 
 def _searched(
@@ -302,7 +320,12 @@ def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[
 
 
 def shortest(cut: Decomposition, start: RegionPlace, goal: RegionPlace) -> Path:
-    """The shortest path of all through the regions, by the exact search of the navmesh package."""
+    """The shortest path of all through the regions, by the exact search of the navmesh package.
+
+    The search sees lengths from above, and no way is shorter than that. So where there are stairs, ways are looked at
+    in the order of their lengths from above, each without some of the mouths that others pass, until one is as long
+    from above as the best is on the ground.
+    """
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
     component = cut.graph.components()[: cut.num_regions]
@@ -317,22 +340,48 @@ def shortest(cut: Decomposition, start: RegionPlace, goal: RegionPlace) -> Path:
         for here in _sides(cut, start, component == part)
         for there in _sides(cut, goal, component == part)
     ]
-    found: Path = min((mesh.path(*points) for points in ends), key=lambda path: path.length)
-    if not found:
-        return found
-    points, regions = found.points, found.nodes
-    if len(cut.levels) > 1 and len(regions) > 1:
-        points, regions = _over_mouths(cut, mesh, points, regions)
-    points = cut.frame.world(points)
-    points[0], points[-1] = start.point, goal.point
-    path = Path(Status.FOUND, points, nodes=regions, expanded=found.expanded)
-    path.cost = path.length
+    best = Path(Status.UNREACHABLE)
     if len(cut.levels) > 1:
-        # The search sees lengths from above; a way that is longer there can be shorter on stairs.
-        other = between(cut, start, goal, smooth=True)
-        if other.length < path.length:
-            return Path(Status.FOUND, other.points, cost=other.cost, nodes=other.nodes[::2], expanded=path.expanded)
-    return path
+        best = between(cut, start, goal, smooth=True)
+        best = Path(Status.FOUND, best.points, cost=best.cost, nodes=best.nodes[::2], expanded=best.expanded)
+    waiting: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    known: set[tuple[int, ...]] = set()
+    while waiting and len(known) <= _WAYS:
+        least, closed = heappop(waiting)
+        if least >= best.length:
+            break
+        found: Path = min((cut.mesh_without(closed).path(*points) for points in ends), key=_from_above)
+        if _from_above(found) >= best.length:
+            continue
+        points, regions = found.points, found.nodes
+        passed = _mouths(cut, regions, points)
+        if len(passed):
+            points, regions = _over_mouths(cut, mesh, points, regions)
+        points = cut.frame.world(points)
+        points[0], points[-1] = start.point, goal.point
+        path = Path(Status.FOUND, points, nodes=regions, expanded=found.expanded)
+        path.cost = path.length
+        best = path if path.length < best.length or not best else best
+        for mouth in passed:
+            other = tuple(sorted({*closed, mouth}))
+            if other not in known:
+                known.add(other)
+                heappush(waiting, (_from_above(found), other))
+    return best
+
+
+def _from_above(path: Path) -> float:
+    """The length of a local way seen from above."""
+    return float(np.hypot(*np.diff(path.points[:, :2], axis=0).T).sum()) if path else np.inf
+
+
+def _mouths(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64]) -> list[int]:
+    """The mouths that a local way through regions passes."""
+    if len(cut.levels) == 1 or len(regions) < 2:
+        return []
+    doors = _doors(cut, regions, points)
+    passed: list[int] = np.unique(doors[cut.is_mouth[doors]]).tolist()
+    return passed
 
 
 def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64]) -> NDArray[np.int64]:
