@@ -12,6 +12,7 @@ from tests.world.judging import scaled
 from tests.world.levels import BIRD, SPIDER
 from wayfold import Agent, Box, Mesh, Motion, World
 from wayfold.agent import ALL_MOTIONS
+from wayfold.errors import OffMapError
 
 pytestmark = pytest.mark.kernels
 
@@ -85,7 +86,7 @@ def test_flyers_that_also_walk_or_climb_find_openings_between_blocks(seed, motio
     assert blocked(room, agent)[1].path(room.start, room.goal, exact=True).found
 
 
-@seeds(4)
+@seeds(4, found=(15003000, 15004000, 15014003))
 def test_climbers_get_along_the_sides_of_a_room_through_openings_between_blocks(seed):
     rng = np.random.default_rng(seed)
     room = walled(rng, SPIDER.radius, rng.uniform(2.5, 4.0), ("door", "slit", "side")[seed % 3], 0.0)
@@ -94,6 +95,22 @@ def test_climbers_get_along_the_sides_of_a_room_through_openings_between_blocks(
     path = blocked(room, SPIDER)[1].path(*ends, exact=True)
     assert path.found
     assert room.clearance(path.points) >= SPIDER.radius * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("motions", [Motion.SURFACE, SPIDER.motions, ALL_MOTIONS])
+@pytest.mark.parametrize("below", [0.3, 0.36, 0.45])
+def test_nobody_under_a_roof_gets_onto_it(motions, below):
+    """Ground was looked for above characters that hold on to a ceiling, and they went along the roof of the house."""
+    agent = Agent(SPIDER.radius, SPIDER.height, SPIDER.climb, SPIDER.slope, motions)
+    world = World.from_mesh(hollow((0, 0, 0), (9, 3, 2)), cache=False)
+    planner = world.planner(agent)
+    under = (1.5, 1.5, 2.0 - below), (7.5, 1.5, 2.0 - below)
+    world.block(Box((4, 0, 0), (5, 3, 1.9)))  # not over the roof
+    try:
+        assert not planner.path(*under, exact=True).found
+        assert not planner.reachable(*under)
+    except OffMapError:  # a walker is not at a ceiling at all
+        assert motions == Motion.SURFACE
 
 
 # Radius, length and side of a tunnel, where its wall begins and how thick it is, y and z of the opening and its width.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import ALL_MOTIONS, Agent, Motion
 from wayfold.core import text
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
@@ -18,6 +18,8 @@ from wayfold.geometry.frame import Frame
 from wayfold.path import Path
 from wayfold.waypoints import _kernels
 from wayfold.waypoints._kernels import Body as Body
+
+Spot = tuple[float, float, float]
 
 _SMALLEST_STEP = 1.0 / 18.0  # of the height between samples along an edge, for agents without a radius
 _HAIR = 0.02  # of the lift: how far above a point its own ground may be
@@ -123,38 +125,59 @@ class Surroundings:
             _kernels.stopped(self.world(), self.body, points, pairs, kinds, hit)
         return hit
 
-    def positions(self, point: NDArray[np.float64]) -> dict[Motion, tuple[float, float, float]]:
-        """Where the body's position is when a character is at `point`, for each motion that is possible there."""
-        world, body = self.world(), self.body
-        x, y, z = point.tolist()
-        found: dict[Motion, tuple[float, float, float]] = {}
-        # On the ground below, as the body stands there, or as it is. What is above may be a ramp or a slab that the
-        # character is under: ground is looked for further up only where that is nothing.
-        here = (x, y, z)
-        for spot in (self._stand(world, here, _HAIR * body.lift), here, self._stand(world, here, body.offset)):
-            if _kernels.kind_of(world, body, spot) & Motion.SURFACE:
-                found[Motion.SURFACE] = spot
-                break
-        _, triangles, places = self.index.nearest(point[None], body.near, workers=1)
-        if triangles[0] >= 0:
-            normal = self.local_mesh.normals[triangles[0]]
-            outwards = point - places[0]
-            away = float(np.linalg.norm(outwards))
-            outwards = outwards / away if away > 1e-6 * body.near else normal
-            cling = tuple((places[0] + outwards * max(away, body.offset)).tolist())
-            for spot in (cling, here):
-                if _kernels.kind_of(world, body, spot) & Motion.ADHESIVE:
-                    found[Motion.ADHESIVE] = spot
-                    break
-        for spot in (here, *found.values()):
-            if _kernels.kind_of(world, body, spot) & Motion.VOLUMETRIC:
-                found[Motion.VOLUMETRIC] = spot
-                break
+    def positions(self, point: NDArray[np.float64], motions: Motion = ALL_MOTIONS) -> dict[Motion, Spot]:
+        """Where the body's position is when a character is at `point`, for each of its motions that is possible there.
+
+        As it is where it fits so, else on the ground below or off the nearest surface. What is above may be a ramp, a
+        slab or a roof that the character is under: ground is looked for further up only where that leaves nothing.
+        """
+        world, here = self.world(), tuple(point.tolist())
+        inside: dict[Motion, Spot] = {}
+        for rise in (_HAIR * self.body.lift, self.body.offset):
+            found = {motion: spot for motion, spot in self._spots(world, here, rise).items() if motion & motions}
+            # Places on both sides of a surface would lead through it.
+            outside = {motion: spot for motion, spot in found.items() if not _kernels.enclosed(world, spot)}
+            if outside:
+                return outside
+            inside = inside or found
+        return inside
+
+    def _spots(self, world: _kernels.TriangleWorld, here: Spot, rise: float) -> dict[Motion, Spot]:
+        """Where the body is for each motion; ground is looked for from `rise` metres above `here`."""
+        found: dict[Motion, Spot] = {}
+        tried = (
+            (Motion.SURFACE, (here, self._stand(world, here, rise))),
+            (Motion.ADHESIVE, (here, self._cling(here))),
+        )
+        for motion, spots in tried:
+            self._take(world, motion, spots, found)
+        self._take(world, Motion.VOLUMETRIC, (here, *found.values()), found)
         return found
 
-    def _stand(
-        self, world: _kernels.TriangleWorld, place: tuple[float, float, float], rise: float
-    ) -> tuple[float, float, float]:
+    def _take(
+        self, world: _kernels.TriangleWorld, motion: Motion, spots: Sequence[Spot], found: dict[Motion, Spot]
+    ) -> None:
+        """Note the first of some spots that a motion is possible at, one inside of something solid only for want."""
+        for spot in spots:
+            if _kernels.kind_of(world, self.body, spot) & motion:
+                if not _kernels.enclosed(world, spot):
+                    found[motion] = spot
+                    return
+                found.setdefault(motion, spot)
+
+    def _cling(self, here: Spot) -> Spot:
+        """The position of a body that clings to the surface nearest to a place."""
+        point, body = np.array(here), self.body
+        _, triangles, places = self.index.nearest(point[None], body.near, workers=1)
+        if triangles[0] < 0:
+            return here
+        outwards = point - places[0]
+        away = float(np.linalg.norm(outwards))
+        outwards = outwards / away if away > 1e-6 * body.near else self.local_mesh.normals[triangles[0]]
+        x, y, z = (places[0] + outwards * max(away, body.offset)).tolist()
+        return x, y, z
+
+    def _stand(self, world: _kernels.TriangleWorld, place: Spot, rise: float) -> Spot:
         """The position of a body on the first surface below a place, looked for from `rise` metres above it."""
         from wayfold.geometry.bvh_kernels import ray_nearest
 
@@ -171,13 +194,13 @@ class Surroundings:
         OffMapError
             With the reason, when the character cannot be at the point at all.
         """
-        spots = {motion: spot for motion, spot in self.positions(point).items() if motion & motions}
+        spots = self.positions(point, motions)
         world = self.world()
         if spots and all(_kernels.enclosed(world, spot) for spot in spots.values()):
             raise OffMapError(f"{name} {self._where(point)} is inside of something solid")
         if not spots:
             bare = self.with_blocks(())
-            if self.block_mesh is not None and any(motion & motions for motion in bare.positions(point)):
+            if self.block_mesh is not None and bare.positions(point, motions):
                 raise OffMapError(f"{name} {self._where(point)} is where the world is blocked")
             raise OffMapError(f"{name} {self._where(point)} {self._reason(point, motions)}")
         return Entrance(self, spots)
@@ -202,7 +225,7 @@ class Surroundings:
             # The ends are where the character's feet are: shortcuts start from where its body is then.
             points = self.frame.local(path.points)
             for at in (0, -1):
-                spots = [spot for motion, spot in self.positions(points[at]).items() if motion & motions]
+                spots = list(self.positions(points[at], motions).values())
                 points[at] = spots[0] if spots else points[at]
             kept = np.empty(len(points), np.int64)
             count = _kernels.shortcuts(self.world(), self.body, points, int(motions), kept)
@@ -224,7 +247,7 @@ class Entrance:
         Local position of the body for each motion that is possible there.
     """
 
-    def __init__(self, surroundings: Surroundings, spots: dict[Motion, tuple[float, float, float]]) -> None:
+    def __init__(self, surroundings: Surroundings, spots: dict[Motion, Spot]) -> None:
         self.spots = spots
         self._world = surroundings.world()
         self._body = surroundings.body

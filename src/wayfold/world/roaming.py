@@ -177,7 +177,8 @@ class RoamingPlanner(Planner):
         if surroundings is None or self.agent.motions != Motion.VOLUMETRIC:
             return point
         frame = surroundings.frame
-        return frame.world(np.array(surroundings.positions(frame.local(point))[Motion.VOLUMETRIC]))
+        spots = surroundings.positions(frame.local(point), Motion.VOLUMETRIC)
+        return frame.world(np.array(spots[Motion.VOLUMETRIC]))
 
     def _touched(self, start: Any, goal: Any) -> Points:
         if not self._search(start, goal, plain=False).expanded:  # straight, without a search
