@@ -205,13 +205,14 @@ def judge_voxels(seed, numbers, counted):
                 short = path.smooth()
                 if not straight - 1e-6 <= short.length <= path.length + 1e-6:
                     wrong.append(f"{what}: straight {straight}, smoothed {short.length}, raw {path.length}")
-    counted("VoxelWaypoints", len(list(numbers)), len(list(numbers)) * len(pairs))
+    assert len(numbers), "a test that compares nothing cannot fail"
+    counted("VoxelWaypoints", len(numbers), len(numbers) * len(pairs))
     verdict(wrong)
 
 
 @seeds(3)
 def test_voxels_answer_alike_under_the_symmetries_of_the_cube(seed, counted):
-    judge_voxels(seed, range(seed, 48, 7), counted)
+    judge_voxels(seed, range(seed % 7, 48, 7), counted)
 
 
 @pytest.mark.long

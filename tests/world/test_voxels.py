@@ -161,7 +161,7 @@ def test_edits_equal_a_fresh_world(seed, data):
     assert planner.map.num_waypoints == len(VoxelWaypoints.from_voxels(closed, region_size=size).points)
 
 
-@seeds(3)
+@seeds(3, found=(15006001,))
 def test_blocks_in_a_cluttered_map_equal_a_fresh_one_and_take_no_step_for_each_waypoint(seed, monkeypatch):
     """A block there removes hundreds of waypoints at once: each used to be compared with all of them."""
     rng = np.random.default_rng(seed)
@@ -172,17 +172,17 @@ def test_blocks_in_a_cluttered_map_equal_a_fresh_one_and_take_no_step_for_each_w
     for name in ("unique", "isin"):
         real = getattr(np, name)
         monkeypatch.setattr(np, name, lambda *args, real=real, **options: calls.append(1) or real(*args, **options))
-    closed = blocked.copy()
+    closed, blocks = blocked.copy(), []
     for number in range(12):
         low = rng.integers(1, np.array(blocked.shape) - 3)
         calls.clear()
-        world.block(Box(low - 0.4, low + 1.4))
+        blocks.append(world.block(Box(low - 0.4, low + 1.4)))
         assert len(calls) <= 20
         closed[tuple(slice(at, at + 2) for at in low)] = True
         if number % 4 == 3:
             equal_up_to_numbers(planner.map, VoxelWaypoints.from_voxels(closed, region_size=8))
-    for block in world.blocks:
-        world.unblock(block)
+    while world.blocks:  # one may have been drawn twice, and is opened as often
+        world.unblock(world.blocks[0])
     equal_up_to_numbers(planner.map, VoxelWaypoints.from_voxels(blocked, region_size=8))
 
 
