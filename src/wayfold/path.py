@@ -229,6 +229,8 @@ class Paths(Sequence[Path]):
         points: Callable[[NDArray[np.int32]], NDArray[Any]] | NDArray[Any],
         smoother: Callable[[Path], Path] | None = None,
         why: Callable[[int], str] | Sequence[str] | None = None,
+        *,
+        details: Sequence[Path] | None = None,
     ) -> None:
         self.statuses = statuses
         self.costs = costs
@@ -238,8 +240,30 @@ class Paths(Sequence[Path]):
         self._points = points
         self._smoother = smoother
         self._why = why
+        self._details = details
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> Paths:
+        """Paths that were planned one by one, as one sequence over flat arrays, which they share from then on.
+
+        >>> both = Paths.of([Path(Status.FOUND, np.zeros((2, 3)), cost=0.0), Path(Status.UNREACHABLE)])
+        >>> both.found.tolist(), len(both[0].points)
+        ([True, False], 2)
+        """
+        statuses = np.array([path.status.value for path in paths], np.uint8)
+        costs = np.array([path.cost for path in paths], np.float64)
+        expanded = np.array([path.expanded for path in paths], np.int64)
+        some, others = [_EMPTY_NODES, *(path.nodes for path in paths)], [np.empty((0, 3)), *(p.points for p in paths)]
+        offsets, corners = (np.cumsum([len(part) for part in parts]).astype(np.int64) for parts in (some, others))
+        nodes, points = np.concatenate(some).astype(np.int32), np.concatenate(others)
+        for at, path in enumerate(paths):
+            path.nodes = nodes[offsets[at] : offsets[at + 1]]
+            path._points = points[corners[at] : corners[at + 1]]
+        return cls(statuses, costs, expanded, offsets, nodes, points, details=paths)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._details is not None:
+            return Paths.of, (list(self),)
         points = self._points(self.nodes) if callable(self._points) else self._points
         whys = [path.why for path in self] if self._why is not None else None
         return Paths, (self.statuses, self.costs, self.expanded, self.offsets, self.nodes, points, None, whys)
@@ -260,6 +284,8 @@ class Paths(Sequence[Path]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = range(len(self))[index]
+        if self._details is not None:
+            return self._details[i]
         part = slice(self.offsets[i], self.offsets[i + 1])
         why: str | Callable[[], str] = ""
         if self._why is not None and self.statuses[i] == Status.UNREACHABLE.value:

@@ -668,6 +668,7 @@ def _is_ours(method):
     return (
         callable(method)
         and not inspect.isclass(method)
+        and not hasattr(method, "__deprecated__")
         and str(getattr(method, "__module__", "")).startswith("wayfold")
     )
 

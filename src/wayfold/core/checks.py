@@ -14,6 +14,7 @@ import os
 import re
 import reprlib
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, TypeVar
@@ -404,7 +405,83 @@ def checked(thing: _T) -> _T:
     return thing
 
 
+def renamed(**former: str | tuple[str, Callable[[Any], Any]]) -> Callable[[_T], _T]:
+    """Decorate a method of a `checked` class or a `checked` function whose arguments have had other names.
+
+    Each former name is given with the new one, and with a function of its value where that has changed too. For one
+    version the former names are taken as well, with a DeprecationWarning that says what to write instead.
+
+    >>> @checked
+    ... class Map:
+    ...     @renamed(quick=("exact", opposite("quick")))
+    ...     def path(self, *, exact: bool = True):
+    ...         return exact
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always")
+    ...     Map().path(quick=True)
+    False
+    >>> print(said[0].message)
+    path: quick= is now exact=
+    """
+
+    def mark(function: _T) -> _T:
+        function._former = former  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def opposite(name: str) -> Callable[[Any], bool]:
+    """Return what turns the value of a flag that has been called `name` into that of its opposite."""
+    return lambda value: not flag(value, name)
+
+
+def moved(former: str, new: str) -> Callable[..., Any]:
+    """Return a method that stands under a former name for one version: it warns, and calls the `new` one."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        warnings.warn(f"{former} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)(*args, **kwargs)
+
+    call.__name__ = former
+    call.__doc__ = f"Deprecated: use `{new}`."
+    call.__deprecated__ = new  # type: ignore[attr-defined]
+    return call
+
+
+def moved_property(former: str, new: str) -> Any:
+    """Return a property that stands under a former name for one version: it warns, and gives the `new` one."""
+
+    def get(self: Any) -> Any:
+        warnings.warn(f"{former} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)
+
+    return property(get, doc=f"Deprecated: use `{new}`.")
+
+
+def _renaming(function: Callable[..., Any]) -> dict[str, tuple[str, Callable[[Any], Any] | None]]:
+    former = getattr(function, "_former", {})
+    return {old: (new, None) if isinstance(new, str) else new for old, new in former.items()}
+
+
+def _with_new_names(
+    kwargs: dict[str, Any], former: dict[str, tuple[str, Callable[[Any], Any] | None]], where: str
+) -> dict[str, Any]:
+    """Keyword arguments of which some may have former names."""
+    result = {}
+    for name, value in kwargs.items():
+        new, convert = former.get(name, (name, None))
+        if new != name:
+            if new in kwargs:
+                raise TypeError(f"{where}: {name}= is now {new}=, and both were given")
+            warnings.warn(f"{where}: {name}= is now {new}=", DeprecationWarning, stacklevel=3)
+        result[new] = value if convert is None else convert(value)
+    return result
+
+
 def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
+    former = _renaming(function)
     parameters = list(inspect.signature(function).parameters.values())
     checks: dict[str, _Check] = {}
     places: list[tuple[int, str, _Check]] = []
@@ -416,11 +493,13 @@ def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
             checks[parameter.name] = check
             if parameter.kind is not parameter.KEYWORD_ONLY:
                 places.append((at, parameter.name, check))
-    if not checks:
+    if not checks and not former:
         return function
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if former and not former.keys().isdisjoint(kwargs):
+            kwargs = _with_new_names(kwargs, former, function.__name__)
         given = len(args)
         for at, name, check in places:
             if at >= given:
