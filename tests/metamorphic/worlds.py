@@ -266,7 +266,8 @@ def triangulated(seed, count=12):
     draw = np.random.default_rng([seed, 7])
     angles = np.sort(draw.uniform(0, 2 * np.pi, draw.integers(8, 16)))
     rim = draw.uniform(8, 14, len(angles))
-    outline = shapely.Polygon(np.column_stack([rim * np.cos(angles), rim * np.sin(angles)]))
+    # Where two angles are more than half a turn apart the sides beside the gap may cross.
+    outline = shapely.make_valid(shapely.Polygon(np.column_stack([rim * np.cos(angles), rim * np.sin(angles)])))
     holes = [
         shapely.affinity.translate(
             shapely.affinity.rotate(shapely.box(0, 0, *draw.uniform(0.5, 3.5, 2)), draw.uniform(0, 90)),
