@@ -43,8 +43,8 @@ def checked(regions, ends, **options):
     return terrain, costs
 
 
-@pytest.mark.parametrize("seed", [9310002, 9312004])
-@pytest.mark.parametrize("offset", [FAR[1], FAR[4]])
+@pytest.mark.parametrize("seed", [9310002, 9312004, 16005010])
+@pytest.mark.parametrize("offset", [FAR[1], FAR[2], FAR[4]])
 def test_costs_far_away_are_the_integral_along_the_points(seed, offset):
     regions = world(seed)
     ends = np.round(random_ends(Terrain(regions), seed), 3)

@@ -392,11 +392,15 @@ class Terrain(Savable):
         if not found:
             return found
         points = found.points
+        line = np.ascontiguousarray(points[:, :2])
+        points[:, :2] = self._ground.frame.world(line)
         if radius == 0 and self._ground.has_wide_edges:
-            # One walks partly on what counts as edges, and so on the lighter ground beside them.
-            line = np.ascontiguousarray(points[:, :2])
-            found.cost = min(found.cost, discs.exact_cost(self._ground, self._weights, line, 0.0))
-        points[:, :2] = self._ground.frame.world(points[:, :2])
+            # One walks partly on what counts as edges, and so on the lighter ground beside them. Far from the origin
+            # corners are rounded, by which a leg that nears an edge at a small angle meets it sooner or later: there
+            # the cost is that of the points that are given.
+            rounded = self._local(points)
+            cost = discs.exact_cost(self._ground, self._weights, rounded, 0.0)
+            found.cost = cost if (rounded != line).any() and np.isfinite(cost) else min(found.cost, cost)
         if (ends[0] == ends[1]).all():  # a coarse graph would lead to a node and back
             return Path(Status.FOUND, points[[0, -1]], cost=0.0, lower_bound=0.0)
         found._lower_bound = lambda: lower_bound(self._ground, self._weights, ends, places, found.cost)
