@@ -37,8 +37,8 @@ def check_same(navmesh, wanted):
     one, two = navmesh._now.state.layout, wanted._now.state.layout
     for name, a, b in zip(one.ground._fields, one.ground, two.ground, strict=True):
         np.testing.assert_array_equal(a, b, name)
-    np.testing.assert_array_equal(one.kinds, two.kinds)
-    fresh = Topology(two.ground, two.kinds)
+    np.testing.assert_array_equal(one.areas, two.areas)
+    fresh = Topology(two.ground, two.areas)
     for name in ("twins", "areas", "centres", "components", "turns"):
         np.testing.assert_array_equal(getattr(one, name), getattr(fresh, name), name)
     for name, a, b in zip(one.portals._fields, one.portals, fresh.portals, strict=True):

@@ -19,10 +19,10 @@ pytestmark = pytest.mark.kernels
 
 def linked_mesh(world, links):
     vertices, polygons, rng = world
-    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, 4, len(polygons)))
+    navmesh = NavMesh.from_polygons(vertices, polygons, areas=rng.integers(1, 4, len(polygons)))
     for _ in range(links):
         tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
-        navmesh.add_link(tail, head, cost=float(rng.integers(0, 3)), one_way=bool(rng.random() < 0.5))
+        navmesh.add_link(tail, head, cost=float(rng.integers(0, 3)), both_ways=bool(rng.random() >= 0.5))
     return navmesh
 
 
@@ -40,7 +40,7 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
     state = navmesh._now.state
     rates = state.rates(costs)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
-    path = navmesh.path(a, b, optimal=False, costs=costs)
+    path = navmesh.path(a, b, exact=False, costs=costs)
     string = queries.through(state, path.nodes, *state.frame.local(navmesh.project([a, b])), rates)
     assert string.status is path.status
     if path.found and all(ways(state, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
@@ -59,7 +59,7 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
 def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_and_stays_on_the_mesh(world, costs):
     navmesh = linked_mesh(world, 0)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
-    path = navmesh.path(a, b, optimal=False, costs=costs)
+    path = navmesh.path(a, b, exact=False, costs=costs)
     best = navmesh.path(a, b, costs=costs)
     smooth = path.smooth()
     assert smooth.status is path.status
@@ -70,7 +70,7 @@ def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_
         rate = costs.get(1, 1.0)
         assert smooth.cost == pytest.approx(rate * np.hypot(*np.diff(smooth.points[:, :2], axis=0).T).sum())
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
-        open_ = np.isfinite([costs.get(kind, 1.0) for kind in navmesh.kinds.tolist()])
+        open_ = np.isfinite([costs.get(kind, 1.0) for kind in navmesh.areas.tolist()])
         rings = [ring.tolist() for ring, there in zip(navmesh.polygons, open_, strict=True) if there]
         for p, q in itertools.pairwise(smooth.points[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
@@ -79,13 +79,13 @@ def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_
 def test_a_path_with_different_costs_or_links_is_not_smoothed():
     square = np.array([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], float)
     vertices = np.concatenate([square + np.array(aside) for aside in ((0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0))])
-    navmesh = NavMesh.from_polygons(vertices, np.arange(16).reshape(4, 4), kinds=[1, 2, 1, 1])
-    around = navmesh.path((1, 3.9), (7, 4.1), optimal=False, costs={2: 50.0})
+    navmesh = NavMesh.from_polygons(vertices, np.arange(16).reshape(4, 4), areas=[1, 2, 1, 1])
+    around = navmesh.path((1, 3.9), (7, 4.1), exact=False, costs={2: 50.0})
     assert len(around.points) > 2
     with pytest.raises(ParameterError, match="cannot be smoothed"):
         around.smooth()
     navmesh.add_link((0.5, 0.5), (7.5, 7.5), cost=0.1)
-    jump = navmesh.path((0.2, 1), (7, 7.8), optimal=False)
+    jump = navmesh.path((0.2, 1), (7, 7.8), exact=False)
     assert jump.smooth() is jump
 
 
@@ -153,5 +153,5 @@ def test_smoothing_cuts_no_corner_through_a_pinch_point(angle, shift):
         math.dist(p, q) for p, q in itertools.pairwise([(0.9, 0.3), (1, 0), (2, 0), (2, 1), (1, 1), (0.05, 0.55)])
     )
     assert best.cost == pytest.approx(length, rel=1e-8)
-    for path in (best, navmesh.path(start, goal, optimal=False), navmesh.path(goal, start, optimal=False)):
+    for path in (best, navmesh.path(start, goal, exact=False), navmesh.path(goal, start, exact=False)):
         assert path.smooth().cost == pytest.approx(length, rel=1e-8)

@@ -187,7 +187,7 @@ def check_same_map(world, one, two):
             a, b = one.map._now.state, navmesh._now.state
             for name, left, right in zip(a.ground._fields, a.ground, b.ground, strict=True):
                 np.testing.assert_array_equal(left, right, name)
-            np.testing.assert_array_equal(a.kinds, b.kinds)
+            np.testing.assert_array_equal(a.areas, b.areas)
             np.testing.assert_array_equal(a.components, b.components)
         return
     np.testing.assert_array_equal(one.map.points, two.map.points)

@@ -22,13 +22,13 @@ def warm() -> None:
         corners, [(0, 1, 2), (0, 2, 3), (4, 5, 6), (4, 6, 7), (8, 10, 11), (8, 11, 9), (12, 14, 15), (12, 15, 13)]
     )
     agent = Agent(radius=0.3, climb=0.3)
-    navmesh = NavMesh.build(mesh, agent, tile_size=12, workers=1, kinds=np.ones(8, np.uint8))
+    navmesh = NavMesh.build(mesh, agent, tile_size=12, workers=1, areas=np.ones(8, np.uint8))
     NavMesh.build(mesh, agent, tile_size=12, workers=1)
     start, goal = (1.5, 1.5, 0.0), (10.5, 10.5, 0.2)
     navmesh.path(start, goal)
     zone = ([(1, 1), (2, 1), (2, 2)], 0.0, 1.0, 2)
     navmesh.rebuild([(1, 1, 0), (2, 2, 1)], mesh, zones=[zone], workers=1)
-    navmesh.path(start, goal, optimal=False)
+    navmesh.path(start, goal, exact=False)
     # A polygon that is dented by a rounding error.
     dented = NavMesh.from_polygons([(0, 0), (1, 1e-18), (2, 0), (1, 2)], [[0, 1, 2, 3]])
     dented.raycast((1, 0.5), (1, 1))

@@ -37,7 +37,9 @@ from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
 from wayfold.navmesh.topology import Topology
 
 _FAR = checks.LARGEST
-_TILES = "tiles/"
+_FLAT = {name: f"tiles/{'kinds' if name == 'areas' else name}" for name in Flat._fields}
+_ISLETS = {name: f"islets/{'areas' if name == 'sizes' else name}" for name in Islets._fields}
+"""Names of arrays in files, which outlive those in the code."""
 
 
 # --- what a file holds ---------------------------------------------------------------------------------------------
@@ -59,9 +61,9 @@ def neighbours_match(parts: Parts) -> None:
 def tiles_whole(parts: Parts) -> None:
     """All of a build is there or nothing of it, for as many tiles as the grid has."""
     arrays, meta = parts.arrays, parts.meta
-    names = {_TILES + name for name in Flat._fields} | {f"islets/{name}" for name in (*Islets._fields, "kept")}
-    names |= {"tiles/bounds"} | ({"tiles/seeds"} if meta.get("keep") == "seeds" else set())
-    extra = {name for name in arrays if name.startswith((_TILES, "islets/"))}
+    names = {*_FLAT.values(), *_ISLETS.values(), "islets/kept", "tiles/bounds"}
+    names |= {"tiles/seeds"} if meta.get("keep") == "seeds" else set()
+    extra = {name for name in arrays if name.startswith(("tiles/", "islets/"))}
     facts = {"agent", "settings", "grid", "keep"}
     if extra != (names if "grid" in meta else set()) or facts & meta.keys() not in (set(), facts):
         raise ValueError("what a rebuild needs is there in part only")
@@ -139,7 +141,7 @@ def islets_fit(parts: Parts) -> None:
     arrays = parts.arrays
     islets, bounds, ground = _islets(arrays), arrays["tiles/bounds"], _ground(arrays)
     counts, polygons = arrays["tiles/counts"], len(arrays["tiles/polygons"])
-    sizes = [polygons, len(islets.areas), len(islets.joints)]
+    sizes = [polygons, len(islets.sizes), len(islets.joints)]
     _rises(islets.bounds, sizes)
     if not (np.diff(islets.bounds[:, POLYGONS]) == counts[:, 1]).all() or len(islets.islet) != polygons:
         raise ValueError("the islands are not those of the tiles")
@@ -282,7 +284,7 @@ def to_parts(now: Version) -> Parts:
     """A mesh with its links, and with its tiles where it was built."""
     asked = now.asked
     arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
-    arrays["kinds"] = now.state.kinds
+    arrays["kinds"] = now.state.areas
     arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
     arrays["links"] = np.array([[a, b] for a, b, _, _ in asked], np.float64).reshape(-1, 2, 3)
     arrays["link_costs"] = np.array([cost for *_, cost, _ in asked], np.float64)
@@ -290,8 +292,8 @@ def to_parts(now: Version) -> Parts:
     built = now.built
     if built is None:
         return Parts(arrays, {})
-    arrays |= {_TILES + name: array for name, array in concatenate(built.rows)._asdict().items()}
-    arrays |= {f"islets/{name}": array for name, array in built.islets._asdict().items()}
+    arrays |= {_FLAT[name]: array for name, array in concatenate(built.rows)._asdict().items()}
+    arrays |= {_ISLETS[name]: array for name, array in built.islets._asdict().items()}
     arrays |= {"islets/kept": built.kept, "tiles/bounds": built.bounds}
     meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
     meta["grid"]["origin"] = list(built.grid.origin)
@@ -327,11 +329,11 @@ def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:
 
 
 def _flat(arrays: Mapping[str, NDArray[Any]]) -> Flat:
-    return Flat(*(arrays[_TILES + name] for name in Flat._fields))
+    return Flat(*(arrays[name] for name in _FLAT.values()))
 
 
 def _islets(arrays: Mapping[str, NDArray[Any]]) -> Islets:
-    return Islets(*(arrays[f"islets/{name}"] for name in Islets._fields))
+    return Islets(*(arrays[name] for name in _ISLETS.values()))
 
 
 def _grid(facts: Mapping[str, Any]) -> tiles.TileGrid:

@@ -114,9 +114,9 @@ def _read_mesh(file: File, data: bytes) -> Read:
         part = slice(offsets[at], offsets[at + 1])
         ahead[part] = np.roll(ahead[part][::-1], -1)
     ground = polygons.bare(points, offsets, turned, ahead)
-    kinds = np.ones(len(sizes), np.uint8)
-    polygons.check_ground(ground, kinds)
-    return ground, kinds
+    areas = np.ones(len(sizes), np.uint8)
+    polygons.check_ground(ground, areas)
+    return ground, areas
 
 
 def _read_obj(file: File, data: bytes) -> Read:

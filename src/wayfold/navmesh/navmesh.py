@@ -23,9 +23,10 @@ from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph, searcher
-from wayfold.navmesh import _ground_kernels, archive, building, polygons, queries
+from wayfold.navmesh import _ground_kernels, archive, building, queries
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
+from wayfold.navmesh.polygons import from_lists
 from wayfold.navmesh.queries import PathQuery, cheapest, straightened
 from wayfold.navmesh.snapshot import (
     NO_POLYGONS,
@@ -42,7 +43,7 @@ from wayfold.navmesh.snapshot import (
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
 from wayfold.navmesh.topology import Topology
 from wayfold.navmesh.why import Reasons
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 
 
 class RayHit(NamedTuple):
@@ -78,12 +79,13 @@ class NavMesh(Savable):
 
     _OWN = (("_edit", threading.Lock),)
 
-    def __init__(self, ground: PolyMesh, kinds: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
+    @checks.renamed(kinds="areas")
+    def __init__(self, ground: PolyMesh, areas: NDArray[np.uint8], *, agent: Agent | None = None) -> None:
         frame = Frame.of(ground.vertices)
         local = ground._replace(
             vertices=frame.local(ground.vertices), surface_points=frame.local(ground.surface_points)
         )
-        self._now = Version(State(Topology(local, kinds, frame)), None, ())
+        self._now = Version(State(Topology(local, areas, frame)), None, ())
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -91,6 +93,7 @@ class NavMesh(Savable):
 
     @classmethod
     @interruptible
+    @checks.renamed(kinds="areas")
     def build(
         cls,
         mesh: Mesh,
@@ -100,12 +103,18 @@ class NavMesh(Savable):
         cell_height: float = 0.2,
         tile_size: int | None = None,
         keep: Literal["all", "largest"] | ArrayLike = "all",
-        kinds: ArrayLike | None = None,
+        areas: ArrayLike | None = None,
         zones: Sequence[Zone] = (),
         bounds: ArrayLike | None = None,
         workers: int | None = None,
         progress: Callable[[int, int], None] | None = None,
-        **more: Any,
+        min_region: float | None = None,
+        merge_region: float | None = None,
+        max_edge: float = 12.0,
+        max_error: float = 1.3,
+        max_bulge: float | None = None,
+        max_corners: int = 6,
+        detail_error: float | None = None,
     ) -> NavMesh:
         """Build a navigation mesh from triangles.
 
@@ -125,21 +134,32 @@ class NavMesh(Savable):
             Side of a tile; 0 for one tile whatever the size. By default one tile up to 2048 columns, else 256.
         keep : "all", "largest" or (k, 3) points
             Which connected islands stay: all, the one with the largest area, or those within 1 m of seed points.
-        kinds : (m,) array_like of int, 0 to 255, optional
+        areas : (m,) array_like of int, 0 to 255, optional
             Kind of area of each triangle, for costs; 0 is never walked on. 1 everywhere by default.
-        zones : sequence of (polygon, low, high, kind), optional
-            Prisms over simple polygons, (k, 2) corners, from height low to high, in which the ground is of another
-            kind from 1 to 255; later ones win. One of kind 0 is closed: it keeps the agent off as if it were solid. An
-            array of 256 kinds says what each kind becomes there.
+        zones : sequence of (polygon, low, high, area), optional
+            Prisms over simple polygons, (k, 2) corners, from height low to high, in which the ground is another kind
+            of area, from 1 to 255; later ones win. One of area 0 is closed: it keeps the agent off as if it were
+            solid. An array of 256 areas says what each becomes there.
         bounds : (2, 3) array_like, metres, optional
             The box that tiles cover; that of the mesh by default. Give it to leave room for later changes.
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
         progress : callable, optional
             Called as ``progress(done, total)`` with tiles.
-        **more
-            `min_region`, `merge_region`, `max_edge`, `max_error`, `max_bulge`, `max_corners`, `detail_error`: see
-            `wayfold.navmesh.Settings`.
+        min_region : float, square metres, >= 0, optional
+            Smaller islands of ground are dropped. 64 cells by default.
+        merge_region : float, square metres, >= 0, optional
+            Regions up to this size are merged with a neighbour where possible. 400 cells by default.
+        max_edge : float, metres, >= 0
+            Longest polygon edge along a wall; 0 for no limit.
+        max_error : float, cells, 0.5 to 10
+            How much ground a simplified rim may cut off; smaller values follow walls more closely with more polygons.
+        max_bulge : float, cells, 0.1 to 10, optional
+            How far a rim may reach towards a wall, nearer than the agent's radius. `max_error` by default.
+        max_corners : int, 3 to 64
+            Most corners of a polygon; borders between tiles may add some.
+        detail_error : float, metres, > 0, optional
+            How far surfaces may be from the ground in height. Half a `cell_height` by default.
 
         Raises
         ------
@@ -164,17 +184,24 @@ class NavMesh(Savable):
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):
             raise ParameterError(f"build needs a Mesh and an Agent, not {type(mesh).__name__}, {type(who).__name__}")
-        try:
-            cell = usual_cell_size(who) if cell_size is None else cell_size
-            settings = Settings(cell, cell_height, tile_size=0 if tile_size is None else tile_size, **more)
-        except TypeError as error:
-            raise ParameterError(f"unknown setting: {error}") from None
+        settings = Settings(
+            usual_cell_size(who) if cell_size is None else cell_size,
+            cell_height,
+            tile_size=0 if tile_size is None else tile_size,
+            min_region=min_region,
+            merge_region=merge_region,
+            max_edge=max_edge,
+            max_error=max_error,
+            max_bulge=max_bulge,
+            max_corners=max_corners,
+            detail_error=detail_error,
+        )
         built, layout = building.build(
             mesh,
             who,
             settings,
             tile_size,
-            kinds=building.check_kinds(mesh, kinds),
+            areas=building.check_areas(mesh, areas),
             zones=check_zones(zones),
             bounds=None if bounds is None else check_bounds(bounds),
             keep=building.check_keep(keep),
@@ -193,8 +220,9 @@ class NavMesh(Savable):
         return result
 
     @classmethod
+    @checks.renamed(polygons_="polygons", kinds="areas")
     def from_polygons(
-        cls, vertices: ArrayLike, polygons_: Sequence[ArrayLike] | ArrayLike, *, kinds: ArrayLike | None = None
+        cls, vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, *, areas: ArrayLike | None = None
     ) -> NavMesh:
         """A navigation mesh from polygons that come from elsewhere.
 
@@ -202,10 +230,10 @@ class NavMesh(Savable):
         ----------
         vertices : (n, 2) or (n, 3) array_like, metres
             Equal vertices are taken as one.
-        polygons_ : sequence of arrays of int
+        polygons : sequence of arrays of int
             Corners of each polygon, at least three, in either direction; convex seen from above. Polygons that share
             an edge (two vertices) are neighbours.
-        kinds : (p,) array_like of int, 0 to 255, optional
+        areas : (p,) array_like of int, 0 to 255, optional
             Kind of area of each polygon, 1 by default.
 
         Raises
@@ -214,8 +242,8 @@ class NavMesh(Savable):
             When a polygon is not convex, names a vertex that is not there, or lies on the same side of an edge as
             another one.
         """
-        checks.several(polygons_.tolist() if isinstance(polygons_, np.ndarray) else polygons_, "polygons_")
-        return cls(*polygons.from_lists(vertices, polygons_, kinds))
+        checks.several(polygons.tolist() if isinstance(polygons, np.ndarray) else polygons, "polygons")
+        return cls(*from_lists(vertices, polygons, areas))
 
     @classmethod
     def read(cls, file: File) -> NavMesh:
@@ -259,19 +287,21 @@ class NavMesh(Savable):
         return self._now.state.num_polygons
 
     @property
-    def kinds(self) -> NDArray[np.uint8]:
-        """(p,) kind of area of each polygon."""
-        return self._now.state.kinds
+    def areas(self) -> NDArray[np.uint8]:
+        """(p,) kind of area of each polygon, 0 to 255."""
+        return self._now.state.areas
+
+    kinds = checks.moved_property("kinds", "areas")
 
     @property
-    def areas(self) -> Points:
+    def polygon_areas(self) -> Points:
         """(p,) area of each polygon seen from above, square metres."""
-        return self._now.state.layout.areas
+        return self._now.state.layout.polygon_areas
 
     @property
     def area(self) -> float:
         """Area of all polygons seen from above, square metres."""
-        return float(self._now.state.layout.areas.sum())
+        return float(self._now.state.layout.polygon_areas.sum())
 
     @property
     def graph(self) -> Graph:
@@ -292,19 +322,20 @@ class NavMesh(Savable):
     def nbytes(self) -> int:
         """Bytes of the mesh, without indices and search workspaces."""
         state = self._now.state
-        return sum(array.nbytes for array in state.ground) + state.kinds.nbytes
+        return sum(array.nbytes for array in state.ground) + state.areas.nbytes
 
     def __repr__(self) -> str:
         return f"<NavMesh: {self.num_polygons} polygons, {len(self.vertices)} vertices, {self.area:.5g} m2>"
 
     # --- paths -----------------------------------------------------------------------------------------------
 
+    @checks.renamed(optimal="exact")
     def path(
         self,
         start: ArrayLike,
         goal: ArrayLike,
         *,
-        optimal: bool = True,
+        exact: bool = True,
         costs: Mapping[int, float] | None = None,
         budget: int | None = None,
     ) -> Path:
@@ -314,14 +345,13 @@ class NavMesh(Savable):
         ----------
         start, goal : (x, y) or (x, y, z)
             Points on the mesh, within the tolerances of `locate`.
-        optimal : bool
-            Search the shortest path on the mesh itself, which is exact; where open kinds that occur cost differently,
-            a path that bends at their borders and runs along them, seldom dearer than the cheapest by a thousandth,
-            with the bound in `Path.lower_bound`. Otherwise search a corridor of polygons through portal middles and
-            pull a string through it (funnel): faster in large worlds, seldom the shortest, and straight over borders.
-        costs : mapping of kind to cost of a metre, optional
-            Above 0; infinite closes a kind of area; 1 for kinds that are not named. Along a border the cheaper side
-            counts.
+        exact : bool
+            Search the shortest path on the mesh itself; where open areas that occur cost differently, a path that
+            bends at their borders and runs along them, seldom dearer than the cheapest by a thousandth, with the bound
+            in `Path.lower_bound`. Otherwise search a corridor of polygons through portal middles and pull a string
+            through it (funnel): faster in large worlds, seldom the shortest, and straight over borders.
+        costs : mapping of kind of area to cost of a metre, optional
+            Above 0; infinity closes an area; 1 for areas that are not named. Along a border the cheaper side counts.
         budget : int, >= 1, optional
             Expand at most this many search nodes.
 
@@ -330,7 +360,7 @@ class NavMesh(Savable):
         Path
             `points` are start, corners and goal, on the surface; `nodes` are the polygons on the way; `cost` is the
             integral of the cost of a metre along the points, seen from above, and what links cost. Goals that cannot be
-            reached are answered without search. `lower_bound` is told with `optimal`, None without.
+            reached are answered without search. `lower_bound` is known with `exact`, None without.
 
         Notes
         -----
@@ -349,16 +379,16 @@ class NavMesh(Savable):
         first, last = ends
         if first == last and rates.even and not len(state.links.costs):
             path = queries.same_polygon(first, places[0], places[1], rates.lowest)
-        elif optimal and rates.even:
+        elif exact and rates.even:
             path = queries.shortest(state, starts, goals, places[0], places[1], rates, limit)
         else:
             path = queries.corridor(state, first, last, places[0], places[1], rates, limit)
-            if optimal:
+            if exact:
                 some, others = state.holding(found, places, rates.closed)
                 path = cheapest(PathQuery(state, rates, some, others, places[0], places[1]), path, limit)
         if rates.even:
             path._smoother = partial(straightened, now, rates)
-            if optimal and path.found:
+            if exact and path.found:
                 path._lower_bound = path.cost
         return queries.placed(state, path)
 
@@ -372,7 +402,7 @@ class NavMesh(Savable):
         Parameters are those of `path`.
 
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
-        >>> mesh.add_link((1, 0.5), (5, 0), one_way=True)
+        >>> mesh.add_link((1, 0.5), (5, 0), both_ways=False)
         >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
         (True, False)
         """
@@ -382,8 +412,32 @@ class NavMesh(Savable):
         starts, goals = now.state.surround(found, places, rates.closed)
         return queries.open_ends(now.state, starts, goals, rates) is not None
 
-    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
-        """Paths of many queries, (q, 2) or (q, 3) points each, in threads; options as for `path`."""
+    @checks.renamed(optimal="exact")
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        exact: bool = True,
+        costs: Mapping[int, float] | None = None,
+        budget: int | None = None,
+        workers: int | None = None,
+    ) -> Paths:
+        """Paths of many queries, planned in threads.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like
+            Points on the mesh, one goal for each start.
+        exact, costs, budget
+            As for `path`, the same for all queries.
+        workers : int, >= 1, optional
+            Threads, all cores by default. The result does not depend on it.
+
+        >>> mesh = NavMesh.from_polygons([(0, 0), (4, 0), (4, 4), (0, 4)], [[0, 1, 2, 3]])
+        >>> mesh.paths([(1, 1), (1, 1)], [(1, 3), (4, 1)]).costs.tolist()
+        [2.0, 3.0]
+        """
         first, last = checks.floats(starts, "starts"), checks.floats(goals, "goals")
         for name, array in (("starts", first), ("goals", last)):
             if array.ndim != 2 or array.shape[1] not in (2, 3):
@@ -392,15 +446,16 @@ class NavMesh(Savable):
         result: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                result[at] = self.path(first[at], last[at], **options)
+            for query in range(begin, end):
+                result[query] = self.path(first[query], last[query], exact=exact, costs=costs, budget=budget)
 
         run_chunks(work, len(first), workers=workers, chunk=8)
-        return result
+        return Paths.of(result)
 
     # --- changes ---------------------------------------------------------------------------------------------
 
-    def add_link(self, start: ArrayLike, end: ArrayLike, *, cost: float | None = None, one_way: bool = False) -> None:
+    @checks.renamed(one_way=("both_ways", checks.opposite("one_way")))
+    def add_link(self, start: ArrayLike, end: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
         """Join two places of the mesh across a gap: a jump, a ladder, a teleporter.
 
         Parameters
@@ -409,8 +464,8 @@ class NavMesh(Savable):
             Points on the mesh, within the tolerances of `locate`.
         cost : float, 0 to 1e28, optional
             What it costs to use it; the straight distance by default.
-        one_way : bool
-            Whether it leads only from start to end.
+        both_ways : bool
+            Whether it also leads from end to start.
         """
         with self._edit:
             now = self._now
@@ -418,7 +473,7 @@ class NavMesh(Savable):
             gap = float(np.linalg.norm(places[1] - places[0]))
             places = now.state.frame.world(places)
             price = gap if cost is None else checks.number(cost, "cost", low=0.0, high=checks.LARGEST_COST)
-            asked = (*now.asked, (places[0].copy(), places[1].copy(), price, bool(one_way)))
+            asked = (*now.asked, (places[0].copy(), places[1].copy(), price, not both_ways))
             self._now = linked(Version(now.state, now.built, asked))
 
     def clear_links(self) -> None:
@@ -427,12 +482,13 @@ class NavMesh(Savable):
             now = self._now
             self._now = Version(now.state.with_links(no_links(now.state.num_polygons)), now.built, ())
 
+    @checks.renamed(kinds="areas")
     def rebuild(
         self,
         box: ArrayLike,
         mesh: Mesh,
         *,
-        kinds: ArrayLike | None = None,
+        areas: ArrayLike | None = None,
         zones: Sequence[Zone] = (),
         workers: int | None = None,
     ) -> None:
@@ -444,7 +500,7 @@ class NavMesh(Savable):
             Low and high corner of a box around everything that changed, before and after.
         mesh : Mesh
             The whole changed geometry.
-        kinds, zones
+        areas, zones
             As for `build`, for the whole changed world. A zone that comes or goes is a change inside its box.
         workers : int, >= 1, optional
             Threads.
@@ -462,25 +518,28 @@ class NavMesh(Savable):
         islands are judged anew over the whole mesh, which takes longer.
         """
         with self._edit:
-            self._now = self._rebuilt(box, mesh, kinds, zones, workers)
+            self._now = self._changed(box, mesh, areas, zones, workers)
 
-    def rebuilt(
+    @checks.renamed(kinds="areas")
+    def changed(
         self,
         box: ArrayLike,
         mesh: Mesh,
         *,
-        kinds: ArrayLike | None = None,
+        areas: ArrayLike | None = None,
         zones: Sequence[Zone] = (),
         workers: int | None = None,
     ) -> NavMesh:
-        """A mesh like this one in which the tiles that a change touches are built again; this one stays as it is.
+        """Return the mesh after a change, which shares what did not change; this one stays as it is.
 
         Parameters are those of `rebuild`.
         """
-        return self._of(self._rebuilt(box, mesh, kinds, zones, workers), self._agent)
+        return self._of(self._changed(box, mesh, areas, zones, workers), self._agent)
 
-    def _rebuilt(
-        self, box: ArrayLike, mesh: Mesh, kinds: ArrayLike | None, zones: Sequence[Zone], workers: int | None
+    rebuilt = checks.moved("rebuilt", "changed")
+
+    def _changed(
+        self, box: ArrayLike, mesh: Mesh, areas: ArrayLike | None, zones: Sequence[Zone], workers: int | None
     ) -> Version:
         now = self._now
         if now.built is None:
@@ -490,7 +549,7 @@ class NavMesh(Savable):
             now.state.layout,
             box,
             mesh,
-            kinds=building.check_kinds(mesh, kinds),
+            areas=building.check_areas(mesh, areas),
             zones=check_zones(zones),
             workers=workers,
         )
@@ -498,7 +557,8 @@ class NavMesh(Savable):
 
     # --- places ------------------------------------------------------------------------------------------------------
 
-    def locate(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Any:
+    @checks.renamed(reach="max_distance")
+    def locate(self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None) -> Any:
         """The polygon of each point.
 
         Parameters
@@ -509,7 +569,7 @@ class NavMesh(Savable):
         tolerance : float, metres, >= 0, optional
             A point beside the mesh belongs to the nearest polygon within this distance. By default the agent's radius
             plus a cell for a built mesh, 0 for polygons from elsewhere.
-        reach : float, metres, >= 0, optional
+        max_distance : float, metres, >= 0, optional
             How far above or below a surface a point may be: by default the agent's height for a built mesh, any
             distance for polygons from elsewhere. Of several floors the nearest is taken.
 
@@ -518,12 +578,15 @@ class NavMesh(Savable):
         (q,) int32 array, or an int for one point
             -1 where there is no polygon.
         """
-        found, _, single = find(self._now, points, tolerance, reach)
+        found, _, single = find(self._now, points, tolerance, max_distance)
         return int(found[0]) if single else found
 
-    def project(self, points: ArrayLike, *, tolerance: float | None = None, reach: float | None = None) -> Points:
+    @checks.renamed(reach="max_distance")
+    def project(
+        self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None
+    ) -> Points:
         """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
-        found, places, single = find(self._now, points, tolerance, reach)
+        found, places, single = find(self._now, points, tolerance, max_distance)
         places = self._now.state.frame.world(places)
         places[found < 0] = np.nan
         return np.asarray(places[0]) if single else places
@@ -540,7 +603,7 @@ class NavMesh(Savable):
         """
         count = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         state = self._now.state
-        weights = state.layout.areas
+        weights = state.layout.polygon_areas
         if component is not None:
             component = checks.whole(component, "component", low=0)
             weights = np.where(state.components == component, weights, 0.0)
@@ -570,8 +633,8 @@ class NavMesh(Savable):
         ----------
         start, target : (x, y) or (x, y, z)
             The start must be on the mesh; the target may be anywhere.
-        costs : mapping of kind to cost, optional
-            Kinds with infinite cost are walls.
+        costs : mapping of kind of area to cost, optional
+            Areas with infinite cost are walls.
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
@@ -612,8 +675,8 @@ class NavMesh(Savable):
         start, target : (x, y) or (x, y, z)
             The start must be on the mesh. Only polygons around the straight way are looked at, so this is for steps of
             a moving character, not for paths.
-        costs : mapping of kind to cost, optional
-            Kinds with infinite cost are walls.
+        costs : mapping of kind of area to cost, optional
+            Areas with infinite cost are walls.
         """
         state = self._now.state
         found, places = self._ends(self._now, points_of(start), "start")
@@ -623,7 +686,7 @@ class NavMesh(Savable):
         room = 64
         while True:
             polygon, x, y = _ground_kernels.slide(
-                state.ground, closed, state.kinds, starts if len(starts) else found, *places[0, :2], *to[:2],
+                state.ground, closed, state.areas, starts if len(starts) else found, *places[0, :2], *to[:2],
                 state.layout.near, np.empty(room, np.int32),
             )  # fmt: skip
             if polygon != _ground_kernels.FULL:

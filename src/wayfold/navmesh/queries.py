@@ -72,7 +72,7 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
     portals = layout.portals
     space = PortalSpace(
         portals,
-        state.kinds,
+        state.areas,
         rates.rates,
         rates.uniform,
         state.links,
@@ -182,7 +182,7 @@ def _strings(crossings: int) -> _corridor_kernels.Strings:
 def prices_of(state: State, rates: Rates) -> _corridor_kernels.AreaPrices:
     """What a walk costs, as kernels see it."""
     return _corridor_kernels.AreaPrices(
-        state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near
+        state.areas, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near
     )
 
 
@@ -201,7 +201,7 @@ def shortest(
     """
     plane, links = state.plane(rates.closed), state.piece_links
     if len(links.costs) and rates.closed.any():
-        shut = rates.closed[state.kinds[plane.owners[links.targets]]] != 0
+        shut = rates.closed[state.areas[plane.owners[links.targets]]] != 0
         links = links._replace(costs=np.where(shut, np.inf, links.costs))
     if rates.lowest != 1.0:
         links = links._replace(costs=links.costs / rates.lowest)

@@ -181,17 +181,17 @@ class Rates:
     closed : (256,) uint8 array
         1 where the rate is infinite.
     even : bool
-        Whether all open kinds that occur cost the same.
+        Whether all open areas that occur cost the same.
     lowest : float
         The lowest rate of a kind that occurs.
     uniform : float
         The rate of every kind that occurs; 0 where they differ or one is closed.
     """
 
-    def __init__(self, rates: NDArray[np.float64], kinds: NDArray[np.uint8]) -> None:
+    def __init__(self, rates: NDArray[np.float64], areas: NDArray[np.uint8]) -> None:
         self.rates = rates
         self.closed = np.isinf(rates).astype(np.uint8)
-        present = rates[np.bincount(kinds, minlength=256) > 0]
+        present = rates[np.bincount(areas, minlength=256) > 0]
         finite = present[np.isfinite(present)]
         self.even = bool(finite.size == 0 or finite.min() == finite.max())
         self.lowest = float(finite.min()) if finite.size else 1.0
@@ -214,7 +214,7 @@ class State(Portable):
     def __init__(self, layout: Topology, links: OffMeshLinks | None = None, before: State | None = None) -> None:
         self.layout = layout
         self.ground: PolyMesh = layout.ground
-        self.kinds = layout.kinds
+        self.areas = layout.areas
         self.links = no_links(self.num_polygons) if links is None else links
         self._rates = BoundedCache(most=_MOST_COSTS)
         self._planes = BoundedCache(most=MOST_CLOSED)
@@ -246,8 +246,8 @@ class State(Portable):
             return self._rates_of(())
         found = {}
         for kind, rate in costs.items():
-            number = checks.whole(kind, "a kind in costs", low=0, high=255)
-            found[number] = checks.rate(rate, f"the cost of kind {number}")
+            number = checks.whole(kind, "an area in costs", low=0, high=255)
+            found[number] = checks.rate(rate, f"the cost of area {number}")
         return self._rates_of(tuple(sorted(found.items())))
 
     def _rates_of(self, key: tuple[tuple[int, float], ...]) -> Rates:
@@ -258,7 +258,7 @@ class State(Portable):
         table = np.ones(256)
         for kind, rate in key:
             table[kind] = rate
-        return Rates(table, self.kinds)
+        return Rates(table, self.areas)
 
     @property
     def centres(self) -> NDArray[np.float64]:
@@ -279,7 +279,7 @@ class State(Portable):
         """The graph with steps that cost what an agent pays for a metre on both sides of the portal; a new one."""
         centres, portals = self.centres, self.layout.portals
         targets, costs = np.empty(len(portals.doors), np.int32), np.empty(len(portals.doors), np.float32)
-        _corridor_kernels.graph_rows(portals, centres, self.kinds, rates.rates, targets, costs)
+        _corridor_kernels.graph_rows(portals, centres, self.areas, rates.rates, targets, costs)
         points = np.ascontiguousarray(self.frame.world(centres))
         if not len(self.links.costs):
             sort_rows(portals.rows, targets, costs, np.empty(0, np.uint8))
@@ -287,7 +287,7 @@ class State(Portable):
         links = self.links
         starts = np.repeat(np.arange(self.num_polygons), np.diff(links.offsets))
         before, after = _lengths(centres[starts] - links.starts), _lengths(links.ends - centres[links.targets])
-        over = rates.rates[self.kinds[starts]] * before + links.costs + rates.rates[self.kinds[links.targets]] * after
+        over = rates.rates[self.areas[starts]] * before + links.costs + rates.rates[self.areas[links.targets]] * after
         owners = np.repeat(np.arange(self.num_polygons), np.diff(portals.rows))
         pairs = np.concatenate([np.column_stack([owners, targets]), np.column_stack([starts, links.targets])])
         return Graph.from_edges(points, pairs, costs=np.concatenate([costs, over]), directed=True)
@@ -321,7 +321,7 @@ class State(Portable):
         return Rooms(self.num_polygons, len(self.layout.portals.edges))
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
-        """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
+        """The mesh for the interval search, where polygons of `closed` areas ((256,) uint8) are walls."""
         if not len(self.links.costs):
             return self.layout.plane(closed)
         plane: Plane = self._planes.get(closed.tobytes(), lambda: self._linked_plane(closed))
@@ -333,8 +333,8 @@ class State(Portable):
         return plane._replace(exits=plane.exits + 2 * np.diff(self.piece_links.offsets).astype(np.int32))
 
     def shut(self, closed: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """(p,) 1 for polygons of `closed` kinds; empty where there are none."""
-        return closed[self.kinds] if closed.any() else NO_POLYGONS
+        """(p,) 1 for polygons of `closed` areas; empty where there are none."""
+        return closed[self.areas] if closed.any() else NO_POLYGONS
 
     def surround(
         self, polygons: NDArray[np.int32], places: NDArray[np.float64], closed: NDArray[np.uint8]
@@ -354,7 +354,7 @@ class State(Portable):
         while True:
             pieces = np.empty((len(places), room), np.int32)
             _ground_kernels.surround(
-                self.ground, plane, self.layout.cells, closed, self.kinds, polygons, places, near, pieces, counts,
+                self.ground, plane, self.layout.cells, closed, self.areas, polygons, places, near, pieces, counts,
             )  # fmt: skip
             most = max(counts.tolist(), default=0)
             if most <= room:
@@ -408,7 +408,7 @@ class State(Portable):
         )
 
     def islands(self, closed: NDArray[np.uint8]) -> Islands:
-        """Which polygons can reach which, where those of `closed` kinds cannot be walked on; links count one way."""
+        """Which polygons can reach which, where those of `closed` areas cannot be walked on; links count one way."""
         found: Islands = self._islands.get(closed.tobytes(), lambda: self._new_islands(closed))
         return found
 
@@ -495,11 +495,11 @@ def find(
     now: Version,
     points: ArrayLike,
     tolerance: float | None,
-    reach: float | None,
+    max_distance: float | None,
     in_space: bool = False,
     shut: NDArray[np.uint8] = NO_POLYGONS,
 ) -> tuple[NDArray[np.int32], Points, bool]:
-    """The polygon and the place of each point, as `Places.locate` says, and whether it was one point alone.
+    """The polygon and the place of each point, as `NavMesh.locate` says, and whether it was one point alone.
 
     Places are relative to the frame of the mesh. With `in_space` the nearest place of all counts, not first what lies
     below or above; polygons of `shut` (p,) are left out.
@@ -517,8 +517,9 @@ def find(
     aside, above = tolerances(now)
     if tolerance is not None:
         aside = checks.number(tolerance, "tolerance", low=0.0)
-    if reach is not None:
-        above = np.inf if checks.real(reach, "reach") == np.inf else checks.number(reach, "reach", low=0.0)
+    if max_distance is not None:
+        far = checks.real(max_distance, "max_distance") == np.inf
+        above = np.inf if far else checks.number(max_distance, "max_distance", low=0.0)
     found = np.full(len(array), -1, np.int32)
     places = np.full((len(array), 3), np.nan)
     state = now.state

@@ -60,16 +60,16 @@ def isles(state: State, rates: Rates) -> Isles:
     """The islands of the open ground."""
     labels, onward = state.islands(rates.closed)
     open_ = labels >= 0
-    areas = np.bincount(labels[open_], weights=state.layout.areas[open_])
-    root = np.arange(len(areas))
+    label_areas = np.bincount(labels[open_], weights=state.layout.polygon_areas[open_])
+    root = np.arange(len(label_areas))
     for a, reached in onward.items():
         for b in reached:
             if a in onward.get(b, ()):
                 root[root == max(root[a], root[b])] = min(root[a], root[b])
-    sizes = np.bincount(root, weights=areas, minlength=len(areas))
+    sizes = np.bincount(root, weights=label_areas, minlength=len(label_areas))
     there = np.unique(root)
     order = there[np.argsort(-sizes[there], kind="stable")]
-    number = np.empty(len(areas), np.int64)
+    number = np.empty(len(label_areas), np.int64)
     number[order] = np.arange(len(order))
     return Isles(number[root], np.asarray(sizes[order], np.float64))
 
@@ -151,8 +151,8 @@ class Reasons:
         ends = ground.vertices[np.column_stack([ground.corners[edges], ground.corners[layout.nexts[edges]]])]
         lines = shapely.linestrings(ends[:, :, :2])
         # One of two islands is not the largest: only the rims of the others look around.
-        areas = np.bincount(labels[labels >= 0], weights=layout.areas[labels >= 0])
-        asking = np.flatnonzero(own != np.argmax(areas))
+        label_areas = np.bincount(labels[labels >= 0], weights=layout.polygon_areas[labels >= 0])
+        asking = np.flatnonzero(own != np.argmax(label_areas))
         asked, other = shapely.STRtree(lines).query(lines[asking], predicate="dwithin", distance=self._reach)
         pairs = np.column_stack([asking[asked], other])
         swap = own[pairs[:, 0]] > own[pairs[:, 1]]

@@ -31,7 +31,7 @@ from wayfold.world.shapes import Shape
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
 _GROUND = 1
-Kinds = dict[tuple[int, float], int]
+ZoneAreas = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
@@ -44,15 +44,15 @@ class Standing(Portable):
         Never rebuilt in place.
     costs : mapping of kind of area to cost of a metre
     accelerator : Hierarchy, SubregionGraph or None
-    kinds : mapping, optional
+    zone_areas : mapping, optional
         Kinds of area that zones with costs have taken.
     """
 
     def __init__(
-        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, kinds: Kinds | None = None
+        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, zone_areas: ZoneAreas | None = None
     ) -> None:
         self.navmesh = navmesh
-        self.kinds = kinds or {}
+        self.zone_areas = zone_areas or {}
         self.version = navmesh._now
         self.state = self.version.state
         self.costs = costs
@@ -167,7 +167,7 @@ class WalkingPlanner(Planner):
         lock: ReadersWriter,
         *,
         mesh: Mesh,
-        kinds: NDArray[np.uint8] | None,
+        areas: NDArray[np.uint8] | None,
         costs: dict[int, float],
         navmesh: NavMesh,
         fast: Any,
@@ -175,7 +175,7 @@ class WalkingPlanner(Planner):
         super().__init__(agent, accelerator, notes, lock)
         self._mesh = mesh
         self._index: TriangleIndex | None = None
-        self._kinds = kinds
+        self._areas = areas
         self._costs = costs
         self._standing = Standing(navmesh, costs, fast)
         self._standing.triangles = self._triangles
@@ -307,12 +307,12 @@ class WalkingPlanner(Planner):
 
     def _random_points(self, count: int, seed: int) -> Points:
         now = self._now
-        areas = np.where(now.rates.closed[now.state.kinds] == 0, now.state.layout.areas, 0.0)
-        if not areas.any():
+        sizes = np.where(now.rates.closed[now.state.areas] == 0, now.state.layout.polygon_areas, 0.0)
+        if not sizes.any():
             raise OffMapError("the agent can be nowhere: all of its ground is blocked")
         labels = now.graph.components()
-        largest = int(np.argmax(np.bincount(labels, weights=areas)))
-        return now.navmesh._scattered(now.state, np.where(labels == largest, areas, 0.0), count, seed)
+        largest = int(np.argmax(np.bincount(labels, weights=sizes)))
+        return now.navmesh._scattered(now.state, np.where(labels == largest, sizes, 0.0), count, seed)
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         now = self._now
@@ -333,19 +333,19 @@ class WalkingPlanner(Planner):
             return now  # beside the world
         box[:, 2] = low[2], high[2]
         zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in after.blocks]
-        kinds = kinds_of(after, now.kinds, self._costs)
-        zones += [(zone.outline, zone.low, zone.high, table_of(kinds, cost)) for zone, cost in after.costs]
-        costs = {**self._costs, **{kind: self._costs.get(own, 1.0) * cost for (own, cost), kind in kinds.items()}}
+        zone_areas = areas_of(after, now.zone_areas, self._costs)
+        zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in after.costs]
+        costs = {**self._costs, **{new: self._costs.get(own, 1.0) * cost for (own, cost), new in zone_areas.items()}}
         asked = now.navmesh._now.asked
-        navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
-        after_edit = Standing(navmesh, costs, None, kinds)
+        navmesh = now.navmesh.changed(box, self._mesh, areas=self._areas, zones=zones)
+        after_edit = Standing(navmesh, costs, None, zone_areas)
         after_edit.triangles, after_edit.asked = self._triangles, asked
         if after.blocks:
             after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
         kept = after_edit.state.kept
         if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
             after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
-        elif len(after_edit.state.kinds):
+        elif len(after_edit.state.areas):
             after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
         return after_edit
 
@@ -362,7 +362,7 @@ class WalkingPlanner(Planner):
             box = np.array(block.bounds, np.float64)
             box[:, :2] = np.clip(box[:, :2], low[:2], high[:2])
             if (box[0, :2] < box[1, :2]).all():
-                navmesh = navmesh.rebuilt(box, self._mesh, kinds=self._kinds)
+                navmesh = navmesh.changed(box, self._mesh, areas=self._areas)
         return navmesh
 
     def _commit(self, prepared: Standing) -> None:
@@ -378,14 +378,14 @@ class WalkingPlanner(Planner):
     def refresh(self) -> None:
         """Make the accelerator anew: one that was carried over many edits may have grown slow."""
         now = self._now
-        if self.edits and len(now.state.kinds):
+        if self.edits and len(now.state.areas):
             self._renewed(now)
 
     def _renewed(self, now: Standing) -> Standing:
         """The same ground as its map is now, with another accelerator."""
-        fresh = Standing(now.navmesh, now.costs, None, now.kinds)
+        fresh = Standing(now.navmesh, now.costs, None, now.zone_areas)
         fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
-        if len(fresh.state.kinds):
+        if len(fresh.state.areas):
             fresh.accelerator = accelerate(fresh.graph, self.accelerator_name)
         with self._lock.writing():
             if self._standing is now:
@@ -454,30 +454,30 @@ class WalkingField(Field):
         return found, np.concatenate(lines), offsets, np.min([costs for _, _, costs in ways], axis=0)
 
 
-def kinds_of(zones: Zones, before: Kinds, ground: dict[int, float]) -> Kinds:
+def areas_of(zones: Zones, before: ZoneAreas, ground: dict[int, float]) -> ZoneAreas:
     """A kind of area for the ground's own kinds in zones with costs, by kind and cost.
 
     Those that there were before stay, since their tiles do. Ground that is closed to the agent gets none.
     """
     own = sorted({_GROUND, *ground} - {kind for kind, rate in ground.items() if np.isinf(rate)})
     wanted = [(kind, cost) for cost in sorted({cost for _, cost in zones.costs}) for kind in own]
-    kinds = {pair: before[pair] for pair in wanted if pair in before}
+    found = {pair: before[pair] for pair in wanted if pair in before}
     free = (kind for kind in range(_LAST_KIND, 1, -1) if kind not in before.values() and kind not in ground)
     for pair in wanted:
-        if pair not in kinds:
+        if pair not in found:
             kind = next(free, None)
             if kind is None:
                 raise EditError("a navigation mesh has no room for more than about 250 kinds of ground with costs")
-            kinds[pair] = kind
-    return kinds
+            found[pair] = kind
+    return found
 
 
-def table_of(kinds: Kinds, cost: float) -> NDArray[np.uint8]:
+def table_of(zone_areas: ZoneAreas, cost: float) -> NDArray[np.uint8]:
     """What each kind of area becomes in a zone with a cost, also that of zones below it."""
     table = np.arange(256, dtype=np.uint8)
-    for own, here in kinds:
-        table[own] = kinds[own, cost]
-        table[kinds[own, here]] = kinds[own, cost]
+    for own, here in zone_areas:
+        table[own] = zone_areas[own, cost]
+        table[zone_areas[own, here]] = zone_areas[own, cost]
     return table
 
 
