@@ -51,11 +51,15 @@ def graph():
 def navmesh():
     vertices = [(x, y) for y in range(3) for x in range(3)]
     polygons = [(0, 1, 4, 3), (1, 2, 5, 4), (3, 4, 7, 6), (4, 5, 8, 7)]
-    return wayfold.NavMesh.from_polygons(np.array(vertices, float) * 10.0, polygons, areas=[0, 1, 0, 2])
+    result = wayfold.NavMesh.from_polygons(np.array(vertices, float) * 10.0, polygons, areas=[0, 1, 0, 2])
+    result.add_link(HERE, THERE)
+    return result
 
 
 def built_navmesh():
-    return wayfold.NavMesh.build(mesh(), Agent(), tile_size=24)
+    result = wayfold.NavMesh.build(mesh(), Agent(), tile_size=24)
+    result.add_link(HERE, THERE)
+    return result
 
 
 @functools.cache
@@ -424,7 +428,7 @@ BY_CALLABLE = {
     "NavMesh.build": {"cell_size": None, "zones": ()},
     "NavMesh.rebuild": {"zones": ()}, "NavMesh.changed": {"zones": ()},
     "NavMesh.export": {"file": lambda: folder("out.mesh")}, "NavMesh.read": {"file": lambda: _exported()},
-    "NavMesh.path": {"costs": {1: 2.0}},
+    "NavMesh.path": {"costs": {1: 2.0}}, "NavMesh.remove_link": {"id": 0},
     "Settings": {"tile_size": 0}, "Settings.cells": {"square_metres": 4.0},
     "WaypointGraph.build": {"region_size": 10.0},
     "WaypointGraph.from_graph": {"graph": graph},

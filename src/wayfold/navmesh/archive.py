@@ -32,7 +32,7 @@ from wayfold.navmesh.building import (
     lane_doors,
 )
 from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
-from wayfold.navmesh.snapshot import State, Version, linked
+from wayfold.navmesh.snapshot import Link, State, Version, linked
 from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
 from wayfold.navmesh.topology import Topology
 
@@ -56,6 +56,20 @@ def neighbours_match(parts: Parts) -> None:
     twins = np.empty(edges, np.int32)
     if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, polygons, twins):
         raise ValueError("neighbours must name each other across the same edge")
+
+
+def links_whole(parts: Parts) -> None:
+    """Links have all of numbers, kinds and the next number, or nothing of it; numbers rise and stay below the next."""
+    there = {"link_ids" in parts.arrays, *(name in parts.meta for name in ("link_kinds", "next_link"))}
+    if len(there) > 1:
+        raise ValueError("numbers and kinds of links are there in part only")
+    if not there.pop():
+        return
+    numbers = parts.arrays["link_ids"]
+    if len(parts.meta["link_kinds"]) != len(numbers):
+        raise ValueError(f"there should be {len(numbers)} kinds of links")
+    if (np.diff(numbers, append=parts.meta["next_link"]) <= 0).any():
+        raise ValueError("numbers of links must rise, and be below the next one")
 
 
 def tiles_whole(parts: Parts) -> None:
@@ -207,6 +221,7 @@ SCHEMA = Schema(
         "links": Array("float64", ("links", 2, 3), "ends of links as they were given, metres", -_FAR, _FAR),
         "link_costs": Array("float64", ("links",), "costs of links", 0.0, checks.LARGEST_COST),
         "link_one_way": Array("bool", ("links",), "whether a link leads one way only"),
+        "link_ids": Array("int64", ("links",), "numbers of links, rising", 0, 2**53, optional=True),
         "tiles/counts": Array(
             "int64", ("tiles", 6), "vertices, polygons, edges, doors, surface points and triangles of each tile",
             0, 2**31 - 1, **_HERE,
@@ -235,6 +250,8 @@ SCHEMA = Schema(
         "islets/kept": Array("bool", ("islets",), "whether a part stays in the mesh", **_HERE),
     },
     {
+        "link_kinds": Value(list, "free text for each link", each=Value(str, ""), optional=True),
+        "next_link": Value(int, "the number of the next link", 0, 2**53, optional=True),
         "agent": Value(dict, "whom a built mesh is for", optional=True, fields=AGENT_VALUES),
         "settings": Value(
             dict, "how it was built", optional=True,
@@ -268,6 +285,7 @@ SCHEMA = Schema(
     },
     checks=(
         neighbours_match,
+        links_whole,
         tiles_whole,
         tiles_refer_inwards,
         doors_lie_on_edges,
@@ -282,20 +300,22 @@ SCHEMA = Schema(
 
 def to_parts(now: Version) -> Parts:
     """A mesh with its links, and with its tiles where it was built."""
-    asked = now.asked
+    links = now.links
     arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
     arrays["kinds"] = now.state.areas
     arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
-    arrays["links"] = np.array([[a, b] for a, b, _, _ in asked], np.float64).reshape(-1, 2, 3)
-    arrays["link_costs"] = np.array([cost for *_, cost, _ in asked], np.float64)
-    arrays["link_one_way"] = np.array([one_way for *_, one_way in asked], np.bool_)
+    arrays["links"] = np.array([[link.start, link.end] for link in links], np.float64).reshape(-1, 2, 3)
+    arrays["link_costs"] = np.array([link.cost for link in links], np.float64)
+    arrays["link_one_way"] = np.array([not link.both_ways for link in links], np.bool_)
+    arrays["link_ids"] = np.array([link.id for link in links], np.int64)
+    meta: dict[str, Any] = {"link_kinds": [link.kind for link in links], "next_link": now.next_link}
     built = now.built
     if built is None:
-        return Parts(arrays, {})
+        return Parts(arrays, meta)
     arrays |= {_FLAT[name]: array for name, array in concatenate(built.rows)._asdict().items()}
     arrays |= {_ISLETS[name]: array for name, array in built.islets._asdict().items()}
     arrays |= {"islets/kept": built.kept, "tiles/bounds": built.bounds}
-    meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
+    meta |= {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
     meta["grid"]["origin"] = list(built.grid.origin)
     meta["agent"] = agent_to_meta(built.agent)
     if not isinstance(built.keep, str):
@@ -319,9 +339,21 @@ def from_parts(parts: Parts) -> Version:
         settings, agent = Settings(**meta["settings"]), agent_from_meta(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
     state = State(Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
-    links = zip(arrays["links"], arrays["link_costs"].tolist(), arrays["link_one_way"].tolist(), strict=True)
-    asked = tuple((ends[0].copy(), ends[1].copy(), cost, one_way) for ends, cost, one_way in links)
-    return linked(Version(state, built, asked))
+    # Files from before links had ids and kinds number them as they come.
+    count = len(arrays["links"])
+    links = zip(
+        arrays["link_ids"].tolist() if "link_ids" in arrays else range(count),
+        arrays["links"].tolist(),
+        arrays["link_costs"].tolist(),
+        meta.get("link_kinds", [""] * count),
+        arrays["link_one_way"].tolist(),
+        strict=True,
+    )
+    given = tuple(
+        Link(number, tuple(start), tuple(end), cost, kind, not one_way)
+        for number, (start, end), cost, kind, one_way in links
+    )
+    return linked(Version(state, built, given, meta.get("next_link", count)))
 
 
 def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:

@@ -30,6 +30,8 @@ from wayfold.navmesh.polygons import from_lists
 from wayfold.navmesh.queries import PathQuery, cheapest, straightened
 from wayfold.navmesh.snapshot import (
     NO_POLYGONS,
+    Link,
+    Place,
     Points,
     Rates,
     State,
@@ -62,6 +64,11 @@ class RayHit(NamedTuple):
 File = str | os.PathLike[str]
 
 
+def _place(point: Points) -> Place:
+    x, y, z = point.tolist()
+    return x, y, z
+
+
 @checks.checked
 class NavMesh(Savable):
     """Convex polygons that a character walks on, with paths over them.
@@ -85,7 +92,7 @@ class NavMesh(Savable):
         local = ground._replace(
             vertices=frame.local(ground.vertices), surface_points=frame.local(ground.surface_points)
         )
-        self._now = Version(State(Topology(local, areas, frame)), None, ())
+        self._now = Version(State(Topology(local, areas, frame)))
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -208,7 +215,7 @@ class NavMesh(Savable):
             workers=workers,
             progress=progress,
         )
-        return cls._of(Version(State(layout), built, ()), who)
+        return cls._of(Version(State(layout), built), who)
 
     @classmethod
     def _of(cls, now: Version, agent: Agent | None) -> Self:
@@ -316,7 +323,12 @@ class NavMesh(Savable):
     @property
     def num_links(self) -> int:
         """Number of links as they were given."""
-        return len(self._now.asked)
+        return len(self._now.links)
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Links as they were given, oldest first."""
+        return self._now.links
 
     @property
     def nbytes(self) -> int:
@@ -402,7 +414,7 @@ class NavMesh(Savable):
         Parameters are those of `path`.
 
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
-        >>> mesh.add_link((1, 0.5), (5, 0), both_ways=False)
+        >>> jump = mesh.add_link((1, 0.5), (5, 0), both_ways=False)
         >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
         (True, False)
         """
@@ -455,7 +467,9 @@ class NavMesh(Savable):
     # --- changes ---------------------------------------------------------------------------------------------
 
     @checks.renamed(one_way=("both_ways", checks.opposite("one_way")))
-    def add_link(self, start: ArrayLike, end: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
+    def add_link(
+        self, start: ArrayLike, end: ArrayLike, *, cost: float | None = None, kind: str = "", both_ways: bool = True
+    ) -> int:
         """Join two places of the mesh across a gap: a jump, a ladder, a teleporter.
 
         Parameters
@@ -464,8 +478,23 @@ class NavMesh(Savable):
             Points on the mesh, within the tolerances of `locate`.
         cost : float, 0 to 1e28, optional
             What it costs to use it; the straight distance by default.
+        kind : str
+            Free text that `links` gives back, such as "jump".
         both_ways : bool
             Whether it also leads from end to start.
+
+        Returns
+        -------
+        int
+            The link's id, for `remove_link`. It is used only once within a mesh, and survives `rebuild` and saving.
+
+        >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
+        >>> jump = mesh.add_link((1, 0.5), (5, 0), cost=2.0, kind="jump")
+        >>> mesh.path((1, 0), (6, 0)).cost
+        3.5
+        >>> mesh.remove_link(jump)
+        >>> mesh.path((1, 0), (6, 0)).found, mesh.links
+        (False, ())
         """
         with self._edit:
             now = self._now
@@ -473,14 +502,37 @@ class NavMesh(Savable):
             gap = float(np.linalg.norm(places[1] - places[0]))
             places = now.state.frame.world(places)
             price = gap if cost is None else checks.number(cost, "cost", low=0.0, high=checks.LARGEST_COST)
-            asked = (*now.asked, (places[0].copy(), places[1].copy(), price, not both_ways))
-            self._now = linked(Version(now.state, now.built, asked))
+            link = Link(now.next_link, _place(places[0]), _place(places[1]), price, str(kind), bool(both_ways))
+            self._now = linked(now._replace(links=(*now.links, link), next_link=link.id + 1))
+        return link.id
+
+    def remove_link(self, id: int) -> None:
+        """Remove a link.
+
+        Parameters
+        ----------
+        id : int
+            What `add_link` returned.
+
+        Raises
+        ------
+        EditError
+            When there is no such link: it was removed, or lost the ground at one of its ends in a `rebuild`.
+        """
+        number = checks.whole(id, "id", low=0)
+        with self._edit:
+            now = self._now
+            kept = tuple(link for link in now.links if link.id != number)
+            if len(kept) == len(now.links):
+                raise EditError(f"there is no link {number}; `links` lists those there are")
+            bare = now._replace(state=now.state.with_links(no_links(now.state.num_polygons)), links=kept)
+            self._now = linked(bare)
 
     def clear_links(self) -> None:
         """Remove all links."""
         with self._edit:
             now = self._now
-            self._now = Version(now.state.with_links(no_links(now.state.num_polygons)), now.built, ())
+            self._now = now._replace(state=now.state.with_links(no_links(now.state.num_polygons)), links=())
 
     @checks.renamed(kinds="areas")
     def rebuild(
@@ -553,7 +605,7 @@ class NavMesh(Savable):
             zones=check_zones(zones),
             workers=workers,
         )
-        return linked(Version(State(layout, before=now.state), built, now.asked))
+        return linked(now._replace(state=State(layout, before=now.state), built=built))
 
     # --- places ------------------------------------------------------------------------------------------------------
 

@@ -451,12 +451,32 @@ def no_links(polygons: int) -> OffMeshLinks:
     )
 
 
+Place = tuple[float, float, float]
+
+
+class Link(NamedTuple):
+    """A way across a gap of a navigation mesh."""
+
+    id: int
+    """Given by `add_link`, for `remove_link`; used once within a mesh."""
+    start: Place
+    """On the surface, metres."""
+    end: Place
+    """On the surface, metres."""
+    cost: float
+    """What it costs to use it."""
+    kind: str
+    """Free text, such as "jump"."""
+    both_ways: bool
+    """Whether it also leads from end to start."""
+
+
 def linked(version: Version) -> Version:
     """The version with its links found on its mesh; those without ground at both ends are left out."""
-    state, asked = version.state, version.asked
-    if not asked or not state.num_polygons:
-        return version._replace(asked=() if not state.num_polygons else asked)
-    ends = np.array([[a, b] for a, b, _, _ in asked]).reshape(-1, 3)
+    state, links = version.state, version.links
+    if not links or not state.num_polygons:
+        return version._replace(links=() if not state.num_polygons else links)
+    ends = np.array([[link.start, link.end] for link in links]).reshape(-1, 3)
     found, places, _ = find(version, ends, None, None)
     # A point on a border is in every polygon that touches it, so a link may lead from several to several.
     holding = state.holding(found, places, ALL_OPEN)
@@ -464,31 +484,33 @@ def linked(version: Version) -> Version:
     there = (pairs >= 0).all(axis=1)
     rows = []
     for at in np.flatnonzero(there).tolist():
-        _, _, cost, one_way = asked[at]
+        link = links[at]
         for tail, head in product(holding[2 * at].tolist(), holding[2 * at + 1].tolist()):
-            rows.append((tail, head, spots[at, 0], spots[at, 1], cost))
-            if not one_way:
-                rows.append((head, tail, spots[at, 1], spots[at, 0], cost))
+            rows.append((tail, head, spots[at, 0], spots[at, 1], link.cost))
+            if link.both_ways:
+                rows.append((head, tail, spots[at, 1], spots[at, 0], link.cost))
     rows.sort(key=lambda row: row[0])
     counts = np.bincount([row[0] for row in rows], minlength=state.num_polygons) if rows else 0
-    links = OffMeshLinks(
+    found_links = OffMeshLinks(
         offsets_of(np.broadcast_to(counts, state.num_polygons)),
         np.array([row[2] for row in rows]).reshape(-1, 3),
         np.array([row[3] for row in rows]).reshape(-1, 3),
         np.array([row[1] for row in rows], np.int32),
         np.array([row[4] for row in rows], np.float64),
     )
-    kept = tuple(asked[at] for at in np.flatnonzero(there).tolist())
-    return Version(state.with_links(links), version.built, kept)
+    kept = tuple(links[at] for at in np.flatnonzero(there).tolist())
+    return version._replace(state=state.with_links(found_links), links=kept)
 
 
 class Version(NamedTuple):
     """What is swapped as one when the mesh changes."""
 
     state: State
-    built: Built | None
-    asked: tuple[tuple[Points, Points, float, bool], ...]
-    """Links as they were given: start, end, cost, one-way."""
+    built: Built | None = None
+    links: tuple[Link, ...] = ()
+    """Links as they were given."""
+    next_link: int = 0
+    """The id of the next link; those of removed links are not used again."""
 
 
 def find(

@@ -62,7 +62,7 @@ class Standing(Portable):
         """Gives the triangles of the world, on which is measured why there is no way."""
         self.unblocked: Callable[[], NavMesh] | None = None
         """Makes the navigation mesh without blocks; None where there are none."""
-        self.asked = self.version.asked
+        self.links = self.version.links
         """Links of the mesh that an edit made this one of."""
 
     @cached_property
@@ -336,10 +336,10 @@ class WalkingPlanner(Planner):
         zone_areas = areas_of(after, now.zone_areas, self._costs)
         zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in after.costs]
         costs = {**self._costs, **{new: self._costs.get(own, 1.0) * cost for (own, cost), new in zone_areas.items()}}
-        asked = now.navmesh._now.asked
+        links = now.navmesh._now.links
         navmesh = now.navmesh.changed(box, self._mesh, areas=self._areas, zones=zones)
         after_edit = Standing(navmesh, costs, None, zone_areas)
-        after_edit.triangles, after_edit.asked = self._triangles, asked
+        after_edit.triangles, after_edit.links = self._triangles, links
         if after.blocks:
             after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
         kept = after_edit.state.kept
@@ -368,11 +368,12 @@ class WalkingPlanner(Planner):
     def _commit(self, prepared: Standing) -> None:
         before, after = self._standing.navmesh, prepared.navmesh
         with before._edit:
-            asked = before._now.asked
-            if after is not before and asked is not prepared.asked:  # links came or went while it was prepared
+            links, following = before._now.links, before._now.next_link
+            came = following != after._now.next_link or links is not prepared.links
+            if after is not before and came:  # links came or went while it was prepared
                 state = after._now.state
                 bare = state.with_links(no_links(state.num_polygons))
-                after._now = linked(after._now._replace(state=bare, asked=asked))
+                after._now = linked(after._now._replace(state=bare, links=links, next_link=following))
         self._standing = prepared
 
     def refresh(self) -> None:
