@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, count
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import shapely
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import Agent
@@ -39,6 +41,7 @@ from wayfold.navmesh.snapshot import (
     find,
     linked,
     no_links,
+    one_or_many,
     points_of,
     tolerances,
 )
@@ -62,6 +65,50 @@ class RayHit(NamedTuple):
 
 
 File = str | os.PathLike[str]
+_ANYWHERE = 10.0 * checks.LARGEST  # metres: no two points are farther apart
+_DISC = 64  # sides of a quarter of a disc, which is inside a circle by no more than a ten-thousandth of its radius
+
+
+def _growing(now: Version, limit: float) -> Iterator[float]:
+    """Distances to look around for ground in, from that of a step to a limit: most points are near the mesh."""
+    if now.state.num_polygons:
+        agent = None if now.built is None else now.built.agent
+        size = now.state.layout.cells.size if agent is None else max(agent.radius, agent.height)
+        for factor in chain((0.5, 2.5), (10.0 * 4.0**k for k in count())):
+            if factor * size >= min(limit, now.state.frame.extent):
+                break
+            yield factor * size
+    yield limit
+
+
+def _around(
+    state: State, usable: NDArray[np.bool_], middle: Points, radius: float
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Triangles (t, 3, 2) of the usable polygons within a radius, and the polygon (t,) that each is of."""
+    ground = state.ground
+    corners = ground.vertices[ground.corners, :2]
+    starts = ground.offsets[:-1]
+    low, high = np.minimum.reduceat(corners, starts), np.maximum.reduceat(corners, starts)
+    near = np.flatnonzero(usable & (low <= middle + radius).all(axis=1) & (high >= middle - radius).all(axis=1))
+    if not len(near):
+        return np.empty(0, np.int32), np.empty((0, 3, 2))
+    sizes = np.diff(ground.offsets)[near]
+    edges = np.repeat(ground.offsets[near] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    rings = shapely.linearrings(corners[edges], indices=np.repeat(np.arange(len(near)), sizes))
+    disc = shapely.Point(middle).buffer(radius, quad_segs=_DISC)
+    parts, owner = shapely.get_parts(shapely.intersection(shapely.polygons(rings), disc), return_index=True)
+    solid = shapely.get_type_id(parts) == shapely.GeometryType.POLYGON
+    points, part = shapely.get_coordinates(parts[solid], return_index=True)
+    # Parts are convex, so each is a fan of triangles around its first corner.
+    hub = np.searchsorted(part, part)
+    ahead = np.flatnonzero(part[1:] == part[:-1])
+    triangles = np.stack([points[hub[ahead]], points[ahead], points[ahead + 1]], axis=1)
+    return near[owner[solid][part[ahead]]].astype(np.int32), triangles
+
+
+def _doubled_areas(triangles: NDArray[np.float64]) -> NDArray[np.float64]:
+    ahead, back = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    return np.asarray(np.abs(ahead[:, 0] * back[:, 1] - ahead[:, 1] * back[:, 0]))
 
 
 def _place(point: Points) -> Place:
@@ -331,6 +378,16 @@ class NavMesh(Savable):
         return self._now.links
 
     @property
+    def bounds(self) -> Points:
+        """(2, 3) low and high corner of the box around all ground, metres; NaN where there is none."""
+        ground = self._now.state.ground
+        if not self.num_polygons:
+            return np.full((2, 3), np.nan)
+        parts = [points for points in (ground.vertices, ground.surface_points) if len(points)]
+        low, high = np.min([part.min(axis=0) for part in parts], axis=0), np.max([p.max(axis=0) for p in parts], axis=0)
+        return self._now.state.frame.world(np.array([low, high]))
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the mesh, without indices and search workspaces."""
         state = self._now.state
@@ -408,21 +465,41 @@ class NavMesh(Savable):
         starts, goals = state.holding(found, places, rates.closed)
         return Reasons(state, rates, self._agent).tell(starts.tolist(), goals.tolist())
 
-    def reachable(self, start: ArrayLike, goal: ArrayLike, *, costs: Mapping[int, float] | None = None) -> bool:
+    @checks.renamed(start="starts", goal="goals")
+    def reachable(self, starts: ArrayLike, goals: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Any:
         """Whether there is a path from a start to a goal, without search; links count in their direction only.
 
-        Parameters are those of `path`.
+        Parameters
+        ----------
+        starts, goals : (x, y[, z]), or (q, 2) or (q, 3) array_like
+            Points on the mesh, one pair or many.
+        costs : mapping of kind of area to cost, optional
+            Areas with infinite cost are closed.
+
+        Returns
+        -------
+        bool, or (q,) bool array for many pairs
 
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
         >>> jump = mesh.add_link((1, 0.5), (5, 0), both_ways=False)
         >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
         (True, False)
+        >>> mesh.reachable([(0.5, 0.1), (6, 0.5)], [(6, 0.5), (0.5, 0.1)]).tolist()
+        [True, False]
         """
         now = self._now
         rates = now.state.rates(costs)
-        found, places = self._ends(now, points_of(start, goal), "start", "goal")
-        starts, goals = now.state.surround(found, places, rates.closed)
-        return queries.open_ends(now.state, starts, goals, rates) is not None
+        first, one = one_or_many(starts, "starts")
+        last, other = one_or_many(goals, "goals")
+        if one != other:
+            raise ParameterError("starts and goals must be two points, or two arrays of points of the same length")
+        checks.same_length(first, last)
+        names = ("start", "goal") if one else ("starts", "goals")
+        found, places = self._ends(now, np.concatenate([first, last]), *names)
+        pieces = now.state.surround(found, places, rates.closed)
+        pairs = zip(pieces[: len(first)], pieces[len(first) :], strict=True)
+        joined = np.array([queries.open_ends(now.state, a, b, rates) is not None for a, b in pairs], np.bool_)
+        return bool(joined[0]) if one else joined
 
     @checks.renamed(optimal="exact")
     def paths(
@@ -643,15 +720,89 @@ class NavMesh(Savable):
         places[found < 0] = np.nan
         return np.asarray(places[0]) if single else places
 
-    def random_points(self, count: int, *, seed: int = 0, component: int | None = None) -> Points:
+    def nearest(
+        self, points: ArrayLike, *, max_distance: float | None = None, costs: Mapping[int, float] | None = None
+    ) -> Points:
+        """The place on open ground that is nearest to each point in space.
+
+        Parameters
+        ----------
+        points : (x, y[, z]), or (q, 2) or (q, 3) array_like
+            One point or many, anywhere. Without a height any height counts as the point's own.
+        max_distance : float, metres, >= 0, optional
+            How far away a place may be, seen from above and in height; any distance by default.
+        costs : mapping of kind of area to cost, optional
+            Areas with infinite cost are closed.
+
+        Returns
+        -------
+        (3,) array for one point, (q, 3) for many
+            Of many points, those without ground near them have a row of NaN.
+
+        Raises
+        ------
+        OffMapError
+            When there is no ground near one point that is asked for alone.
+
+        Notes
+        -----
+        Of each polygon two places are looked at: the one below or above the point, and the one on its rim that is
+        nearest seen from above. On slopes another place may be nearer by a little.
+
+        >>> mesh = NavMesh.from_polygons([(0, 0, 1), (4, 0, 1), (4, 4, 1), (0, 4, 1)], [[0, 1, 2, 3]])
+        >>> mesh.nearest((5, 2, 0)).tolist()
+        [4.0, 2.0, 1.0]
+        >>> mesh.nearest([(2, 2), (9, 2)], max_distance=1.0).tolist()
+        [[2.0, 2.0, 1.0], [nan, nan, nan]]
+        """
+        now = self._now
+        anywhere = max_distance is None or checks.real(max_distance, "max_distance") == np.inf
+        limit = _ANYWHERE if anywhere else checks.number(max_distance, "max_distance", low=0.0)
+        shut = now.state.shut(now.state.rates(costs).closed)
+        array, single = one_or_many(points)
+        places, left = np.full(array.shape, np.nan), np.arange(len(array))
+        for away in _growing(now, limit):
+            found, spots, _ = find(now, array[left], away, away, in_space=True, shut=shut)
+            spots = now.state.frame.world(spots)
+            # What is farther away than was looked around for may not be the nearest.
+            sure = (found >= 0) & ((np.nansum((spots - array[left]) ** 2, axis=1) <= away * away) | (away >= limit))
+            places[left[sure]] = spots[sure]
+            left = left[~sure]
+            if not len(left):
+                break
+        if not single:
+            return places
+        if len(left):
+            where = text.place(array[0], now.state.frame.extent)
+            raise OffMapError(f"there is no open ground {'near' if anywhere else f'within {limit:g} m of'} ({where})")
+        return np.asarray(places[0])
+
+    def random_points(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        near: ArrayLike | None = None,
+        radius: float | None = None,
+        component: int | None = None,
+    ) -> Points:
         """Points evenly spread over the mesh (seen from above), on its surface.
 
         Parameters
         ----------
         count : int, >= 0
         seed : int, >= 0
+        near : (x, y[, z]), optional
+            Only on ground around this place, on all floors; it need not be on the mesh itself. Goes with `radius`.
+        radius : float, metres, > 0, optional
+            How far from `near` points may be, seen from above.
         component : int, optional
             Only on this connected component.
+
+        >>> mesh = NavMesh.from_polygons([(0, 0), (9, 0), (9, 9), (0, 9)], [[0, 1, 2, 3]])
+        >>> points = mesh.random_points(50, seed=1, near=(0, 0), radius=2.0)
+        >>> bool((points >= 0).all() and (np.hypot(points[:, 0], points[:, 1]) <= 2.0).all())
+        True
         """
         count = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         state = self._now.state
@@ -659,7 +810,14 @@ class NavMesh(Savable):
         if component is not None:
             component = checks.whole(component, "component", low=0)
             weights = np.where(state.components == component, weights, 0.0)
-        return self._scattered(state, weights, count, seed, "" if component is None else " in it")
+        where = "" if component is None else " in it"
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius go together: give both or neither")
+        if near is None or radius is None:
+            return self._scattered(state, weights, count, seed, where)
+        middle = checks.point3(near, "near")
+        radius = checks.number(radius, "radius", low=0.0, open_low=True)
+        return self._scattered_around(state, weights > 0.0, count, seed, middle, radius, where)
 
     @staticmethod
     def _scattered(state: State, weights: Points, count: int, seed: int, where: str = "") -> Points:
@@ -674,6 +832,27 @@ class NavMesh(Savable):
         _ground_kernels.scatter(
             state.ground, np.minimum(chosen, state.num_polygons - 1), random.random((count, 3)), result
         )
+        return state.frame.world(result)
+
+    @staticmethod
+    def _scattered_around(
+        state: State, usable: NDArray[np.bool_], count: int, seed: int, middle: Points, radius: float, where: str
+    ) -> Points:
+        """Points drawn from the usable polygons within a radius of a place."""
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        polygons, corners = _around(state, usable, state.frame.local(middle)[:2], radius)
+        doubled = _doubled_areas(corners)
+        if not doubled.sum() > 0.0:
+            place = text.place(middle, state.frame.extent)
+            raise ParameterError(f"there is no ground to draw points from{where} within {radius:g} m of ({place})")
+        ends = np.cumsum(doubled)
+        chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right")
+        chosen = np.minimum(chosen, len(ends) - 1)
+        root, share = np.sqrt(random.random(count))[:, None], random.random(count)[:, None]
+        a, b, c = (corners[chosen, corner] for corner in range(3))
+        result = np.zeros((count, 3))
+        result[:, :2] = (1.0 - root) * a + root * (1.0 - share) * b + root * share * c
+        _ground_kernels.heights(state.ground, polygons[chosen], result)
         return state.frame.world(result)
 
     def raycast(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> RayHit:
@@ -757,10 +936,13 @@ class NavMesh(Savable):
                 state.ground, state.layout.cells, NO_POLYGONS, state.local(points), state.layout.near,
                 *tolerances(now), False, 0, len(points), found, places,
             )  # fmt: skip
-        if found.min() < 0:
+        if len(found) and found.min() < 0:
             at = int(np.argmax(found < 0))
             where = text.place(points[at], state.frame.extent)
-            raise OffMapError(f"{names[at]} ({where}) is not on the navigation mesh")
+            # Of many starts and goals each name stands for half of the points.
+            name, row = divmod(at, max(1, len(points) // len(names)))
+            which = names[name] if len(names) == len(points) else f"{names[name]}[{row}]"
+            raise OffMapError(f"{which} ({where}) is not on the navigation mesh")
         return found, places
 
     # --- files -----------------------------------------------------------------------------------------------

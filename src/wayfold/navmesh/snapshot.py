@@ -526,16 +526,7 @@ def find(
     Places are relative to the frame of the mesh. With `in_space` the nearest place of all counts, not first what lies
     below or above; polygons of `shut` (p,) are left out.
     """
-    array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
-    single = array.ndim == 1
-    array = np.atleast_2d(array)
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
-        raise ParameterError(f"points must have shape (q, 2) or (q, 3), not {array.shape}")
-    checks.finite(array[:, :2], "points")
-    checks.finite(np.nan_to_num(array[:, 2:], posinf=np.inf, neginf=-np.inf), "points")  # NaN stands for any height
-    if array.shape[1] == 2:
-        array = np.column_stack([array, np.full(len(array), np.nan)])
-    array = checks.clean(array)
+    array, single = one_or_many(points)
     aside, above = tolerances(now)
     if tolerance is not None:
         aside = checks.number(tolerance, "tolerance", low=0.0)
@@ -556,6 +547,20 @@ def find(
 
         run_chunks(work, len(where), chunk=4096)
     return found, places, single
+
+
+def one_or_many(points: ArrayLike, name: str = "points") -> tuple[Points, bool]:
+    """Points as (q, 3), and whether it was one point alone; a height that is missing or NaN stands for any."""
+    array = checks.floats(points, name, "numbers of shape (q, 2) or (q, 3), or one point")
+    single = array.ndim == 1
+    array = np.atleast_2d(array)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ParameterError(f"{name} must have shape (q, 2) or (q, 3), not {array.shape}")
+    checks.finite(array[:, :2], name)
+    checks.finite(np.nan_to_num(array[:, 2:], posinf=np.inf, neginf=-np.inf), name)
+    if array.shape[1] == 2:
+        array = np.column_stack([array, np.full(len(array), np.nan)])
+    return checks.clean(array), single
 
 
 def tolerances(now: Version) -> tuple[float, float]:

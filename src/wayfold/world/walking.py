@@ -252,15 +252,11 @@ class WalkingPlanner(Planner):
         return self._now.ends(start, goal)[0] is not None
 
     def _nearest(self, point: Points) -> Points:
-        now = self._now
-        size = max(self.agent.radius, self.agent.height)
-        shut = now.state.shut(now.rates.closed)
-        for reach in (0.5 * size, 2.5 * size, 10.0 * size):
-            found, places, _ = find(now.version, point[None], reach, reach, in_space=True, shut=shut)
-            place = now.state.frame.world(places[0])
-            if found[0] >= 0 and (reach > 2.5 * size or np.nansum((place - point) ** 2) <= reach * reach):
-                return place
-        raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m", self._extent)
+        now, most = self._now, 10.0 * max(self.agent.radius, self.agent.height)
+        place = now.navmesh.nearest(point[None], max_distance=most, costs=now.costs)[0]
+        if np.isnan(place[0]):
+            raise off_map(point, f"has no ground that the agent can stand on within {most:g} m", self._extent)
+        return np.asarray(place)
 
     def _touched(self, start: Any, goal: Any) -> Points:
         now = self._now
