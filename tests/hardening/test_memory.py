@@ -90,13 +90,15 @@ def test_reasons_of_many_islands_take_bounded_memory():
     first = world_like.why
     from wayfold.navmesh.why import Reasons  # the planner keeps one of them for all queries
 
-    state = mesh._now.state
-    reasons = Reasons(state, state.rates(None))
-    assert reasons.tell([0], [side * side - 1]) == first
+    snapshot = mesh.snapshot
+    reasons = Reasons(snapshot, snapshot.area_costs(None))
+    assert reasons.explain([0], [side * side - 1]) == first
     texts = {}
-    more = growth(lambda number: texts.update(last=reasons.tell([number % 144], [(number // 7 + 70) % 144])), 200, 700)
+    more = growth(
+        lambda number: texts.update(last=reasons.explain([number % 144], [(number // 7 + 70) % 144])), 200, 700
+    )
     assert more < 50_000, f"{more} bytes for 500 pairs of islands"
-    assert reasons.tell([0], [side * side - 1]) == first
+    assert reasons.explain([0], [side * side - 1]) == first
 
 
 _SQUARE = ((0, 0), (2, 0), (2, 2), (0, 2))

@@ -80,8 +80,8 @@ def standing_places(mesh, index, agent, cell, seeds, solid):
 
 def check_polygons(navmesh, apart: float):
     """Polygons are convex, counter-clockwise and disjoint on their layer, and neighbours name each other."""
-    state = navmesh._now.state
-    ground, owners, nexts = state.ground, state.layout.owners, state.layout.nexts
+    snapshot = navmesh.snapshot
+    ground, owners, nexts = snapshot.ground, snapshot.topology.owners, snapshot.topology.nexts
     xy = ground.vertices[ground.corners, :2]
     step = xy[nexts] - xy
     turn = step[:, 0] * step[nexts, 1] - step[:, 1] * step[nexts, 0]

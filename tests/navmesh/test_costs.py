@@ -186,10 +186,10 @@ def check_against_points(world, count, one_way, most=1.05):
         assert path.cost == pytest.approx(walked(navmesh, costs, path, jumps), rel=1e-7, abs=1e-7)
         assert path.lower_bound <= path.cost
         # The bound itself knows nothing of any path.
-        state = navmesh._now.state
-        places = state.frame.local(navmesh.project([a, b]))
+        snapshot = navmesh.snapshot
+        places = snapshot.frame.local(navmesh.project([a, b]))
         ends = (np.array(firsts, np.int32), np.array(lasts, np.int32), *places)
-        assert lower_bound(PathQuery(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
+        assert lower_bound(PathQuery(snapshot, snapshot.area_costs(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
         np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
 
 

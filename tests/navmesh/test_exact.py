@@ -168,7 +168,7 @@ def test_dented_polygons_are_searched_and_none_of_them_for_ever():
     polygons += [[2 * count + k, 2 * count + k + 1, k + 1, k] for k in range(count - 1)]
     polygons += [[count + k, count + k + 1, 3 * count + k + 1, 3 * count + k] for k in range(count - 1)]
     navmesh = NavMesh.from_polygons(vertices, polygons)
-    assert navmesh._now.state.layout.dented.any()
+    assert navmesh.snapshot.topology.dented.any()
     for seed in range(20):
         a, b = navmesh.random_points(2, seed=seed)
         path = navmesh.path(a, b)

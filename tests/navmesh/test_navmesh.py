@@ -27,7 +27,7 @@ def build(mesh, **options):
 
 def same(one, two):
     """Whether two meshes are equal array by array."""
-    for a, b in zip(one._now.state.ground, two._now.state.ground, strict=True):
+    for a, b in zip(one.snapshot.ground, two.snapshot.ground, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(one.areas, two.areas)
 

@@ -175,11 +175,11 @@ def test_a_tile_of_the_city_rebuilt_equals_the_city_built_again(city):
     changed = Mesh(
         np.concatenate([mesh.vertices, corners]), np.concatenate([mesh.triangles, triangles + len(mesh.vertices)])
     )
-    before = navmesh._now.state.layout
+    before = navmesh.snapshot.topology
     before.turns, before.cells, before.portals  # noqa: B018 - derived before, so carried over
     navmesh.rebuild([low, high], changed)
     wanted = NavMesh.build(changed, WALKER, tile_size=48, bounds=mesh.bounds, **METRES)
-    one, two = navmesh._now.state.layout, wanted._now.state.layout
+    one, two = navmesh.snapshot.topology, wanted.snapshot.topology
     for name, a, b in zip(one.ground._fields, one.ground, two.ground, strict=True):
         np.testing.assert_array_equal(a, b, name)
     for name, a, b in zip(one.portals._fields, one.portals, two.portals, strict=True):
@@ -188,5 +188,5 @@ def test_a_tile_of_the_city_rebuilt_equals_the_city_built_again(city):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name), name)
     assert len(one.areas) != len(before.areas)
     navmesh.rebuild([low, high], mesh)
-    for a, b in zip(before.ground, navmesh._now.state.ground, strict=True):
+    for a, b in zip(before.ground, navmesh.snapshot.ground, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -26,9 +26,9 @@ def linked_mesh(world, links):
     return navmesh
 
 
-def ways(state, a, b):
+def ways(snapshot, a, b):
     """How many portals and links lead from one polygon to another."""
-    ground, links = state.ground, state.links
+    ground, links = snapshot.ground, snapshot.link_arrays
     doors = ground.neighbours[ground.offsets[a] : ground.offsets[a + 1]]
     return np.count_nonzero(doors == b) + np.count_nonzero(links.targets[links.offsets[a] : links.offsets[a + 1]] == b)
 
@@ -37,21 +37,21 @@ def ways(state, a, b):
 @given(polygon_meshes(), st.integers(0, 3), st.sampled_from([{}, {1: 4.0}, {2: 0.5, 3: np.inf}]))
 def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs):
     navmesh = linked_mesh(world, links)
-    state = navmesh._now.state
-    rates = state.rates(costs)
+    snapshot = navmesh.snapshot
+    area_costs = snapshot.area_costs(costs)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
     path = navmesh.path(a, b, exact=False, costs=costs)
-    string = queries.through(state, path.nodes, *state.frame.local(navmesh.project([a, b])), rates)
+    string = queries.funnel(snapshot, path.nodes, *snapshot.frame.local(navmesh.project([a, b])), area_costs)
     assert string.status is path.status
-    if path.found and all(ways(state, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
+    if path.found and all(ways(snapshot, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
         assert string.cost == pytest.approx(path.cost)
-        np.testing.assert_allclose(state.frame.world(string.points), path.points)
+        np.testing.assert_allclose(snapshot.frame.world(string.points), path.points)
     elif path.found and not links:  # several portals to choose from: a string all the same, and a legal one
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
         rings = [ring.tolist() for ring in navmesh.polygons]
-        for p, q in itertools.pairwise(state.frame.world(string.points)[:, :2].tolist()):
+        for p, q in itertools.pairwise(snapshot.frame.world(string.points)[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
-    assert queries.through(state, path.nodes[:0], a, b, rates).status is Status.UNREACHABLE
+    assert queries.funnel(snapshot, path.nodes[:0], a, b, area_costs).status is Status.UNREACHABLE
 
 
 @settings(max_examples=60)
@@ -93,20 +93,20 @@ def test_a_path_with_different_costs_or_links_is_not_smoothed():
 @given(polygon_meshes(), st.integers(0, 2))
 def test_many_strings_are_the_strings_one_by_one_with_any_number_of_threads(world, links):
     navmesh = linked_mesh(world, links)
-    state = navmesh._now.state
-    rates = state.rates({1: 2.0})
+    snapshot = navmesh.snapshot
+    area_costs = snapshot.area_costs({1: 2.0})
     starts, goals = navmesh.random_points(700, seed=1), navmesh.random_points(700, seed=2)
     corridors = navmesh.graph.paths(navmesh.locate(starts), navmesh.locate(goals))
-    starts, goals = state.frame.local(starts), state.frame.local(goals)
-    given = state, corridors.nodes, corridors.offsets, starts, goals, rates
-    points, offsets, costs = queries.through_many(*given, 1)
-    for other, expected in zip(queries.through_many(*given, 3), (points, offsets, costs), strict=True):
+    starts, goals = snapshot.frame.local(starts), snapshot.frame.local(goals)
+    given = snapshot, corridors.nodes, corridors.offsets, starts, goals, area_costs
+    points, offsets, costs = queries.funnel_many(*given, 1)
+    for other, expected in zip(queries.funnel_many(*given, 3), (points, offsets, costs), strict=True):
         np.testing.assert_array_equal(other, expected)
     assert len(points) == offsets[-1]
     np.testing.assert_array_equal(np.isfinite(costs), corridors.found)
     np.testing.assert_array_equal(np.diff(offsets) >= 2, corridors.found)
     for at in range(0, 700, 50):
-        path = queries.through(state, corridors[at].nodes, starts[at], goals[at], rates)
+        path = queries.funnel(snapshot, corridors[at].nodes, starts[at], goals[at], area_costs)
         np.testing.assert_array_equal(path.points, points[offsets[at] : offsets[at + 1]])
         assert path.cost == costs[at]
 
@@ -115,10 +115,10 @@ def test_polygons_that_do_not_touch_are_no_corridor():
     navmesh = NavMesh.from_polygons(
         [(k, j) for k in range(5) for j in range(2)], [[2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1] for k in range(4)]
     )
-    state = navmesh._now.state
+    snapshot = navmesh.snapshot
     start, goal = np.array([0.5, 0.5, 0.0]), np.array([2.5, 0.5, 0.0])
-    assert queries.through(state, np.array([0, 2], np.int32), start, goal, state.rates(None)).cost == np.inf
-    assert queries.through(state, np.array([0, 1, 2], np.int32), start, goal, state.rates(None)).cost == 2.0
+    assert queries.funnel(snapshot, np.array([0, 2], np.int32), start, goal, snapshot.area_costs(None)).cost == np.inf
+    assert queries.funnel(snapshot, np.array([0, 1, 2], np.int32), start, goal, snapshot.area_costs(None)).cost == 2.0
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7, 2.0, 4.4])

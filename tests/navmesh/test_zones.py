@@ -142,8 +142,8 @@ def test_a_zone_may_say_what_each_kind_becomes():
 def test_a_zone_that_is_none_is_told_by_its_number_and_changes_nothing(zone, error):
     ground = [floor(0, 0, SIZE, SIZE)]
     navmesh = build(ground)
-    before = navmesh._now
+    before = navmesh.snapshot
     with pytest.raises(error, match=r"zones\[1\]") as caught:
         navmesh.rebuild([(0, 0, 0), (1, 1, 1)], mesh_of(*ground), zones=[([(0, 0), (1, 0), (0, 1)], 0, 1, 2), zone])
     assert isinstance(caught.value, WayfoldError)
-    assert navmesh._now is before
+    assert navmesh.snapshot is before

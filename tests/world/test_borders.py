@@ -22,7 +22,7 @@ def planner():
 def shut(planner, points):
     now = planner._now
     found = now.navmesh.locate(points)
-    return now.rates.closed[now.state.areas[found]] != 0
+    return now.area_costs.closed[now.mesh.areas[found]] != 0
 
 
 def test_whoever_stands_on_a_corner_of_a_path_beside_closed_ground_goes_on(planner):
@@ -56,10 +56,10 @@ def test_the_nearest_place_is_never_on_closed_ground(planner):
     assert len(closed) > 5
     for point in closed:
         place = planner.nearest(point)
-        held = planner._now.state.holding(
+        held = planner._now.mesh.holding(
             np.array([navmesh.locate(place)], np.int32),
-            planner._now.state.frame.local(place)[None],
-            planner._now.rates.closed,
+            planner._now.mesh.frame.local(place)[None],
+            planner._now.area_costs.closed,
         )
         assert len(held[0])
         assert not planner.path(point, place)

@@ -8,7 +8,7 @@ from wayfold.agent import Agent
 from wayfold.geometry import Mesh
 from wayfold.navmesh import queries
 from wayfold.navmesh.navmesh import NavMesh
-from wayfold.navmesh.queries import straightened
+from wayfold.navmesh.queries import shortcut
 from wayfold.path import Path, Status
 
 
@@ -32,9 +32,9 @@ def warm() -> None:
     # A polygon that is dented by a rounding error.
     dented = NavMesh.from_polygons([(0, 0), (1, 1e-18), (2, 0), (1, 2)], [[0, 1, 2, 3]])
     dented.raycast((1, 0.5), (1, 1))
-    whole = navmesh._now
+    whole = navmesh.snapshot
     bent = np.array([start, (1.6, 1.5, 0.0), goal])
-    straightened(whole, whole.state.rates(None), Path(Status.FOUND, bent, cost=1.0))
+    shortcut(whole, whole.area_costs(None), Path(Status.FOUND, bent, cost=1.0))
     _ = navmesh.path(start, goal, costs={1: 2.0}).lower_bound
     navmesh.random_points(2)
     navmesh.graph.components()
@@ -43,7 +43,7 @@ def warm() -> None:
     navmesh.move_along(start, (1.6, 1.6))
     navmesh.add_link(start, goal)
     navmesh.path(start, goal)
-    now = navmesh._now.state
+    whole = navmesh.snapshot
     found = navmesh.locate([start, goal])
-    middle = now.centres[found[0]]
-    queries.through(now, found[:1], middle, middle, now.rates(None))
+    middle = whole.centres[found[0]]
+    queries.funnel(whole, found[:1], middle, middle, whole.area_costs(None))

@@ -32,7 +32,7 @@ from wayfold.navmesh.building import (
     lane_doors,
 )
 from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
-from wayfold.navmesh.snapshot import Link, State, Version, linked
+from wayfold.navmesh.snapshot import Link, MeshSnapshot
 from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
 from wayfold.navmesh.topology import Topology
 
@@ -298,18 +298,18 @@ SCHEMA = Schema(
 # --- to and from it ------------------------------------------------------------------------------------------------
 
 
-def to_parts(now: Version) -> Parts:
+def to_parts(snapshot: MeshSnapshot) -> Parts:
     """A mesh with its links, and with its tiles where it was built."""
-    links = now.links
-    arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
-    arrays["kinds"] = now.state.areas
-    arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
+    links = snapshot.links
+    arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in snapshot.ground._asdict().items()}
+    arrays["kinds"] = snapshot.areas
+    arrays["frame"] = np.array([*snapshot.frame.origin, snapshot.frame.extent])
     arrays["links"] = np.array([[link.start, link.end] for link in links], np.float64).reshape(-1, 2, 3)
     arrays["link_costs"] = np.array([link.cost for link in links], np.float64)
     arrays["link_one_way"] = np.array([not link.both_ways for link in links], np.bool_)
     arrays["link_ids"] = np.array([link.id for link in links], np.int64)
-    meta: dict[str, Any] = {"link_kinds": [link.kind for link in links], "next_link": now.next_link}
-    built = now.built
+    meta: dict[str, Any] = {"link_kinds": [link.kind for link in links], "next_link": snapshot.next_link}
+    built = snapshot.built
     if built is None:
         return Parts(arrays, meta)
     arrays |= {_FLAT[name]: array for name, array in concatenate(built.rows)._asdict().items()}
@@ -324,7 +324,7 @@ def to_parts(now: Version) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(parts: Parts) -> Version:
+def from_parts(parts: Parts) -> MeshSnapshot:
     """The mesh."""
     arrays, meta = parts.arrays, parts.meta
     x, y, z, extent = arrays["frame"].tolist()
@@ -338,7 +338,7 @@ def from_parts(parts: Parts) -> Version:
         kept, bounds = arrays["islets/kept"], arrays["tiles/bounds"]
         settings, agent = Settings(**meta["settings"]), agent_from_meta(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
-    state = State(Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
+    topology = Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent))
     # Files from before links had ids and kinds number them as they come.
     count = len(arrays["links"])
     links = zip(
@@ -353,7 +353,7 @@ def from_parts(parts: Parts) -> Version:
         Link(number, tuple(start), tuple(end), cost, kind, not one_way)
         for number, (start, end), cost, kind, one_way in links
     )
-    return linked(Version(state, built, given, meta.get("next_link", count)))
+    return MeshSnapshot(topology, built).with_links(given, meta.get("next_link", count))
 
 
 def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:

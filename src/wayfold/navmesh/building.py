@@ -249,8 +249,8 @@ def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows,
     components = islets.components
     kept = stay(components, islets, settings, keep, whole)[components]
     chosen = joined.without(kept[islets.islet])
-    layout = whole if chosen is joined else Topology(chosen.ground, chosen.areas, grid.local_frame)
-    return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), layout
+    topology = whole if chosen is joined else Topology(chosen.ground, chosen.areas, grid.local_frame)
+    return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), topology
 
 
 def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
@@ -309,9 +309,9 @@ def build(
     rows = in_rows(concatenate(parts), grid.columns)
     del parts
     if any(len(row.areas) for row in rows):
-        built, layout = assemble(agent, settings, grid, rows, keep)
-        if layout.num_polygons:
-            return built, layout
+        built, topology = assemble(agent, settings, grid, rows, keep)
+        if topology.num_polygons:
+            return built, topology
     raise GeometryError(
         f"the mesh has no ground for an agent of radius {agent.radius:g} m, height {agent.height:g} m and slope "
         f"{agent.slope:g} degrees: use a smaller agent, a smaller cell_size or min_region, or check that z is up"
@@ -320,7 +320,7 @@ def build(
 
 def rebuild(
     built: Built,
-    layout: Topology,
+    topology: Topology,
     box: ArrayLike,
     mesh: Mesh,
     *,
@@ -349,7 +349,7 @@ def rebuild(
         each=True,
     )
     rows = replaced(built.rows, touched, fresh)
-    spliced = _spliced(built, layout, rows, touched)
+    spliced = _spliced(built, topology, rows, touched)
     return spliced or assemble(built.agent, built.settings, grid, rows, built.keep)
 
 
@@ -359,11 +359,11 @@ _RENEWED = 2
 _LOOKED_AT = 4
 
 
-def _spliced(built: Built, layout: Topology, rows: Rows, touched: Rectangle) -> tuple[Built, Topology] | None:
+def _spliced(built: Built, topology: Topology, rows: Rows, touched: Rectangle) -> tuple[Built, Topology] | None:
     """The new mesh from the old one and the tiles around those that were touched; None where that does not pay."""
     grid = built.grid
     size = grid.columns, grid.rows
-    if not isinstance(built.keep, str) or not len(layout.areas):
+    if not isinstance(built.keep, str) or not len(topology.areas):
         return None
     changed, around = touched.grown(_RENEWED, *size), touched.grown(_LOOKED_AT, *size)
     if around.columns * around.rows == grid.count:
@@ -387,7 +387,7 @@ def _spliced(built: Built, layout: Topology, rows: Rows, touched: Rectangle) -> 
     chosen = joined.without(_of_tiles(of_polygons, islets.bounds[:, POLYGONS], around.numbers(grid.columns)))
     numbers = (np.cumsum(staying) - 1).astype(np.int32)[components]
     labels = numbers[islets.islet if of_polygons.all() else islets.islet[of_polygons]]
-    bounds, new = splice_layout(built.bounds, layout, chosen, changed, around, grid.columns, labels)
+    bounds, new = splice_topology(built.bounds, topology, chosen, changed, around, grid.columns, labels)
     return Built(built.agent, built.settings, grid, rows, built.keep, islets, kept, bounds), new
 
 
@@ -517,7 +517,7 @@ class TileSplice:
         return fresh[self.fresh[source, what] : self.fresh[source + last - first, what]]
 
 
-def splice_layout(
+def splice_topology(
     bounds: Counts,
     old: Topology,
     fresh: Joined,
@@ -531,9 +531,9 @@ def splice_layout(
     had = old.__dict__
     firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
-        for layout, of_tiles in ((old, firsts), (part, freshest)):
+        for topology, of_tiles in ((old, firsts), (part, freshest)):
             polygons = of_tiles[0][:, POLYGONS]
-            of_tiles += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
+            of_tiles += [topology.portals.firsts[polygons, None], topology.portals.rows[polygons, None]]
     splice = TileSplice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
     before, after = old.ground, fresh.ground
     jobs: dict[str, Callable[[], Any]] = {

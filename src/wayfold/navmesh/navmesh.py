@@ -29,22 +29,8 @@ from wayfold.navmesh import _ground_kernels, archive, building, queries
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
 from wayfold.navmesh.polygons import from_lists
-from wayfold.navmesh.queries import PathQuery, cheapest, straightened
-from wayfold.navmesh.snapshot import (
-    NO_POLYGONS,
-    Link,
-    Place,
-    Points,
-    Rates,
-    State,
-    Version,
-    find,
-    linked,
-    no_links,
-    one_or_many,
-    points_of,
-    tolerances,
-)
+from wayfold.navmesh.queries import PathQuery, cheapest, shortcut
+from wayfold.navmesh.snapshot import AreaCosts, Link, MeshSnapshot, Place, Points, one_or_many, points_of
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
 from wayfold.navmesh.topology import Topology
 from wayfold.navmesh.why import Reasons
@@ -69,23 +55,23 @@ _ANYWHERE = 10.0 * checks.LARGEST  # metres: no two points are farther apart
 _DISC = 64  # sides of a quarter of a disc, which is inside a circle by no more than a ten-thousandth of its radius
 
 
-def _growing(now: Version, limit: float) -> Iterator[float]:
+def _growing(snapshot: MeshSnapshot, limit: float) -> Iterator[float]:
     """Distances to look around for ground in, from that of a step to a limit: most points are near the mesh."""
-    if now.state.num_polygons:
-        agent = None if now.built is None else now.built.agent
-        size = now.state.layout.cells.size if agent is None else max(agent.radius, agent.height)
+    if snapshot.num_polygons:
+        agent = None if snapshot.built is None else snapshot.built.agent
+        size = snapshot.topology.cells.size if agent is None else max(agent.radius, agent.height)
         for factor in chain((0.5, 2.5), (10.0 * 4.0**k for k in count())):
-            if factor * size >= min(limit, now.state.frame.extent):
+            if factor * size >= min(limit, snapshot.frame.extent):
                 break
             yield factor * size
     yield limit
 
 
 def _around(
-    state: State, usable: NDArray[np.bool_], middle: Points, radius: float
+    snapshot: MeshSnapshot, usable: NDArray[np.bool_], middle: Points, radius: float
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Triangles (t, 3, 2) of the usable polygons within a radius, and the polygon (t,) that each is of."""
-    ground = state.ground
+    ground = snapshot.ground
     corners = ground.vertices[ground.corners, :2]
     starts = ground.offsets[:-1]
     low, high = np.minimum.reduceat(corners, starts), np.maximum.reduceat(corners, starts)
@@ -139,7 +125,7 @@ class NavMesh(Savable):
         local = ground._replace(
             vertices=frame.local(ground.vertices), surface_points=frame.local(ground.surface_points)
         )
-        self._now = Version(State(Topology(local, areas, frame)))
+        self._snapshot = MeshSnapshot(Topology(local, areas, frame))
         self._agent = agent
         self._edit = threading.Lock()
 
@@ -250,7 +236,7 @@ class NavMesh(Savable):
             max_corners=max_corners,
             detail_error=detail_error,
         )
-        built, layout = building.build(
+        built, topology = building.build(
             mesh,
             who,
             settings,
@@ -262,13 +248,13 @@ class NavMesh(Savable):
             workers=workers,
             progress=progress,
         )
-        return cls._of(Version(State(layout), built), who)
+        return cls._of(MeshSnapshot(topology, built), who)
 
     @classmethod
-    def _of(cls, now: Version, agent: Agent | None) -> Self:
+    def _of(cls, snapshot: MeshSnapshot, agent: Agent | None) -> Self:
         """A mesh that is what a version says."""
         result = cls.__new__(cls)
-        result._now = now
+        result._snapshot = snapshot
         result._agent = agent
         result._edit = threading.Lock()
         return result
@@ -318,80 +304,87 @@ class NavMesh(Savable):
         return self._agent
 
     @property
+    def snapshot(self) -> MeshSnapshot:
+        """The mesh at this moment, for what is built over it: edits make another one and leave this as it is."""
+        return self._snapshot
+
+    @property
     def vertices(self) -> Points:
         """(n, 3) corners of the polygons, metres."""
-        state = self._now.state
-        return state.frame.world(state.ground.vertices) if any(state.frame.origin) else state.ground.vertices
+        snapshot = self._snapshot
+        frame, local = snapshot.frame, snapshot.ground.vertices
+        return frame.world(local) if any(frame.origin) else local
 
     @property
     def polygons(self) -> list[NDArray[np.int32]]:
         """Vertex numbers of each polygon, counter-clockwise seen from above."""
-        ground = self._now.state.ground
+        ground = self._snapshot.ground
         return np.split(ground.corners, ground.offsets[1:-1]) if self.num_polygons else []
 
     @property
     def neighbours(self) -> list[NDArray[np.int32]]:
         """For each polygon the polygon beyond each edge (from corner k to the next), -1 where there is none."""
-        ground = self._now.state.ground
+        ground = self._snapshot.ground
         return np.split(ground.neighbours, ground.offsets[1:-1]) if self.num_polygons else []
 
     @property
     def num_polygons(self) -> int:
         """Number of polygons."""
-        return self._now.state.num_polygons
+        return self._snapshot.num_polygons
 
     @property
     def areas(self) -> NDArray[np.uint8]:
         """(p,) kind of area of each polygon, 0 to 255."""
-        return self._now.state.areas
+        return self._snapshot.areas
 
     kinds = checks.moved_property("kinds", "areas")
 
     @property
     def polygon_areas(self) -> Points:
         """(p,) area of each polygon seen from above, square metres."""
-        return self._now.state.layout.polygon_areas
+        return self._snapshot.topology.polygon_areas
 
     @property
     def area(self) -> float:
         """Area of all polygons seen from above, square metres."""
-        return float(self._now.state.layout.polygon_areas.sum())
+        return float(self._snapshot.topology.polygon_areas.sum())
 
     @property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the portal's middle, in metres."""
-        return self._now.state.graph
+        return self._snapshot.graph
 
     @property
     def components(self) -> NDArray[np.int32]:
         """(p,) connected component of each polygon, from 0; different numbers mean that there is no path."""
-        return self._now.state.components
+        return self._snapshot.components
 
     @property
     def num_links(self) -> int:
         """Number of links as they were given."""
-        return len(self._now.links)
+        return len(self._snapshot.links)
 
     @property
     def links(self) -> tuple[Link, ...]:
         """Links as they were given, oldest first."""
-        return self._now.links
+        return self._snapshot.links
 
     @property
     def bounds(self) -> Points:
         """(2, 3) low and high corner of the box around all ground, metres; NaN where there is none."""
-        ground = self._now.state.ground
-        if not self.num_polygons:
+        snapshot = self._snapshot
+        ground = snapshot.ground
+        if not snapshot.num_polygons:
             return np.full((2, 3), np.nan)
         parts = [points for points in (ground.vertices, ground.surface_points) if len(points)]
         low, high = np.min([part.min(axis=0) for part in parts], axis=0), np.max([p.max(axis=0) for p in parts], axis=0)
-        return self._now.state.frame.world(np.array([low, high]))
+        return snapshot.frame.world(np.array([low, high]))
 
     @property
     def nbytes(self) -> int:
         """Bytes of the mesh, without indices and search workspaces."""
-        state = self._now.state
-        return sum(array.nbytes for array in state.ground) + state.areas.nbytes
+        snapshot = self._snapshot
+        return sum(array.nbytes for array in snapshot.ground) + snapshot.areas.nbytes
 
     def __repr__(self) -> str:
         return f"<NavMesh: {self.num_polygons} polygons, {len(self.vertices)} vertices, {self.area:.5g} m2>"
@@ -436,34 +429,33 @@ class NavMesh(Savable):
         A point on a border belongs to every polygon that touches it, so beside closed ground one is on open ground.
         Where polygons only touch in a corner nobody gets through.
         """
-        now = self._now
-        state = now.state
+        snapshot = self._snapshot
         limit = searcher.check_budget(budget)
-        rates = state.rates(costs)
-        found, places = self._ends(now, points_of(start, goal), "start", "goal")
-        starts, goals = state.surround(found, places, rates.closed)
-        ends = queries.open_ends(state, starts, goals, rates)
+        area_costs = snapshot.area_costs(costs)
+        found, places = snapshot.on_mesh(points_of(start, goal), "start", "goal")
+        starts, goals = snapshot.surround(found, places, area_costs.closed)
+        ends = queries.open_ends(snapshot, starts, goals, area_costs)
         if ends is None:
-            return Path(Status.UNREACHABLE, why=partial(self._why, state, rates, found, places))
+            return Path(Status.UNREACHABLE, why=partial(self._why, snapshot, area_costs, found, places))
         first, last = ends
-        if first == last and rates.even and not len(state.links.costs):
-            path = queries.same_polygon(first, places[0], places[1], rates.lowest)
-        elif exact and rates.even:
-            path = queries.shortest(state, starts, goals, places[0], places[1], rates, limit)
+        if first == last and area_costs.even and not len(snapshot.link_arrays.costs):
+            path = queries.same_polygon(first, places[0], places[1], area_costs.lowest)
+        elif exact and area_costs.even:
+            path = queries.shortest(snapshot, starts, goals, places[0], places[1], area_costs, limit)
         else:
-            path = queries.corridor(state, first, last, places[0], places[1], rates, limit)
+            path = queries.corridor(snapshot, first, last, places[0], places[1], area_costs, limit)
             if exact:
-                some, others = state.holding(found, places, rates.closed)
-                path = cheapest(PathQuery(state, rates, some, others, places[0], places[1]), path, limit)
-        if rates.even:
-            path._smoother = partial(straightened, now, rates)
+                some, others = snapshot.holding(found, places, area_costs.closed)
+                path = cheapest(PathQuery(snapshot, area_costs, some, others, places[0], places[1]), path, limit)
+        if area_costs.even:
+            path._smoother = partial(shortcut, snapshot, area_costs)
             if exact and path.found:
                 path._lower_bound = path.cost
-        return queries.placed(state, path)
+        return queries.placed(snapshot, path)
 
-    def _why(self, state: State, rates: Rates, found: NDArray[np.int32], places: Points) -> str:
-        starts, goals = state.holding(found, places, rates.closed)
-        return Reasons(state, rates, self._agent).tell(starts.tolist(), goals.tolist())
+    def _why(self, snapshot: MeshSnapshot, area_costs: AreaCosts, found: NDArray[np.int32], places: Points) -> str:
+        starts, goals = snapshot.holding(found, places, area_costs.closed)
+        return Reasons(snapshot, area_costs, self._agent).explain(starts.tolist(), goals.tolist())
 
     @checks.renamed(start="starts", goal="goals")
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Any:
@@ -487,18 +479,18 @@ class NavMesh(Savable):
         >>> mesh.reachable([(0.5, 0.1), (6, 0.5)], [(6, 0.5), (0.5, 0.1)]).tolist()
         [True, False]
         """
-        now = self._now
-        rates = now.state.rates(costs)
+        snapshot = self._snapshot
+        area_costs = snapshot.area_costs(costs)
         first, one = one_or_many(starts, "starts")
         last, other = one_or_many(goals, "goals")
         if one != other:
             raise ParameterError("starts and goals must be two points, or two arrays of points of the same length")
         checks.same_length(first, last)
         names = ("start", "goal") if one else ("starts", "goals")
-        found, places = self._ends(now, np.concatenate([first, last]), *names)
-        pieces = now.state.surround(found, places, rates.closed)
+        found, places = snapshot.on_mesh(np.concatenate([first, last]), *names)
+        pieces = snapshot.surround(found, places, area_costs.closed)
         pairs = zip(pieces[: len(first)], pieces[len(first) :], strict=True)
-        joined = np.array([queries.open_ends(now.state, a, b, rates) is not None for a, b in pairs], np.bool_)
+        joined = np.array([queries.open_ends(snapshot, a, b, area_costs) is not None for a, b in pairs], np.bool_)
         return bool(joined[0]) if one else joined
 
     @checks.renamed(optimal="exact")
@@ -574,13 +566,13 @@ class NavMesh(Savable):
         (False, ())
         """
         with self._edit:
-            now = self._now
-            _, places = self._ends(now, points_of(start, end), "start", "end")
+            snapshot = self._snapshot
+            _, places = snapshot.on_mesh(points_of(start, end), "start", "end")
             gap = float(np.linalg.norm(places[1] - places[0]))
-            places = now.state.frame.world(places)
+            places = snapshot.frame.world(places)
             price = gap if cost is None else checks.number(cost, "cost", low=0.0, high=checks.LARGEST_COST)
-            link = Link(now.next_link, _place(places[0]), _place(places[1]), price, str(kind), bool(both_ways))
-            self._now = linked(now._replace(links=(*now.links, link), next_link=link.id + 1))
+            link = Link(snapshot.next_link, _place(places[0]), _place(places[1]), price, str(kind), bool(both_ways))
+            self._snapshot = snapshot.with_links((*snapshot.links, link), link.id + 1)
         return link.id
 
     def remove_link(self, id: int) -> None:
@@ -598,18 +590,17 @@ class NavMesh(Savable):
         """
         number = checks.whole(id, "id", low=0)
         with self._edit:
-            now = self._now
-            kept = tuple(link for link in now.links if link.id != number)
-            if len(kept) == len(now.links):
+            snapshot = self._snapshot
+            kept = tuple(link for link in snapshot.links if link.id != number)
+            if len(kept) == len(snapshot.links):
                 raise EditError(f"there is no link {number}; `links` lists those there are")
-            bare = now._replace(state=now.state.with_links(no_links(now.state.num_polygons)), links=kept)
-            self._now = linked(bare)
+            self._snapshot = snapshot.with_links(kept, snapshot.next_link)
 
     def clear_links(self) -> None:
         """Remove all links."""
         with self._edit:
-            now = self._now
-            self._now = now._replace(state=now.state.with_links(no_links(now.state.num_polygons)), links=())
+            snapshot = self._snapshot
+            self._snapshot = snapshot.with_links((), snapshot.next_link)
 
     @checks.renamed(kinds="areas")
     def rebuild(
@@ -647,7 +638,7 @@ class NavMesh(Savable):
         islands are judged anew over the whole mesh, which takes longer.
         """
         with self._edit:
-            self._now = self._changed(box, mesh, areas, zones, workers)
+            self._snapshot = self._changed(box, mesh, areas, zones, workers)
 
     @checks.renamed(kinds="areas")
     def changed(
@@ -669,20 +660,21 @@ class NavMesh(Savable):
 
     def _changed(
         self, box: ArrayLike, mesh: Mesh, areas: ArrayLike | None, zones: Sequence[Zone], workers: int | None
-    ) -> Version:
-        now = self._now
-        if now.built is None:
+    ) -> MeshSnapshot:
+        snapshot = self._snapshot
+        if snapshot.built is None:
             raise EditError("only a mesh that NavMesh.build made can be rebuilt")
-        built, layout = building.rebuild(
-            now.built,
-            now.state.layout,
+        built, topology = building.rebuild(
+            snapshot.built,
+            snapshot.topology,
             box,
             mesh,
             areas=building.check_areas(mesh, areas),
             zones=check_zones(zones),
             workers=workers,
         )
-        return linked(now._replace(state=State(layout, before=now.state), built=built))
+        after = MeshSnapshot(topology, built, before=snapshot)
+        return after.with_links(snapshot.links, snapshot.next_link)
 
     # --- places ------------------------------------------------------------------------------------------------------
 
@@ -707,7 +699,7 @@ class NavMesh(Savable):
         (q,) int32 array, or an int for one point
             -1 where there is no polygon.
         """
-        found, _, single = find(self._now, points, tolerance, max_distance)
+        found, _, single = self._snapshot.find(points, tolerance, max_distance)
         return int(found[0]) if single else found
 
     @checks.renamed(reach="max_distance")
@@ -715,8 +707,9 @@ class NavMesh(Savable):
         self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None
     ) -> Points:
         """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
-        found, places, single = find(self._now, points, tolerance, max_distance)
-        places = self._now.state.frame.world(places)
+        snapshot = self._snapshot
+        found, places, single = snapshot.find(points, tolerance, max_distance)
+        places = snapshot.frame.world(places)
         places[found < 0] = np.nan
         return np.asarray(places[0]) if single else places
 
@@ -755,15 +748,15 @@ class NavMesh(Savable):
         >>> mesh.nearest([(2, 2), (9, 2)], max_distance=1.0).tolist()
         [[2.0, 2.0, 1.0], [nan, nan, nan]]
         """
-        now = self._now
+        snapshot = self._snapshot
         anywhere = max_distance is None or checks.real(max_distance, "max_distance") == np.inf
         limit = _ANYWHERE if anywhere else checks.number(max_distance, "max_distance", low=0.0)
-        shut = now.state.shut(now.state.rates(costs).closed)
+        shut = snapshot.shut(snapshot.area_costs(costs).closed)
         array, single = one_or_many(points)
         places, left = np.full(array.shape, np.nan), np.arange(len(array))
-        for away in _growing(now, limit):
-            found, spots, _ = find(now, array[left], away, away, in_space=True, shut=shut)
-            spots = now.state.frame.world(spots)
+        for away in _growing(snapshot, limit):
+            found, spots, _ = snapshot.find(array[left], away, away, in_space=True, shut=shut)
+            spots = snapshot.frame.world(spots)
             # What is farther away than was looked around for may not be the nearest.
             sure = (found >= 0) & ((np.nansum((spots - array[left]) ** 2, axis=1) <= away * away) | (away >= limit))
             places[left[sure]] = spots[sure]
@@ -773,7 +766,7 @@ class NavMesh(Savable):
         if not single:
             return places
         if len(left):
-            where = text.place(array[0], now.state.frame.extent)
+            where = text.place(array[0], snapshot.frame.extent)
             raise OffMapError(f"there is no open ground {'near' if anywhere else f'within {limit:g} m of'} ({where})")
         return np.asarray(places[0])
 
@@ -805,45 +798,36 @@ class NavMesh(Savable):
         True
         """
         count = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
-        state = self._now.state
-        weights = state.layout.polygon_areas
+        snapshot = self._snapshot
+        weights = snapshot.topology.polygon_areas
         if component is not None:
             component = checks.whole(component, "component", low=0)
-            weights = np.where(state.components == component, weights, 0.0)
+            weights = np.where(snapshot.components == component, weights, 0.0)
         where = "" if component is None else " in it"
         if (near is None) != (radius is None):
             raise ParameterError("near and radius go together: give both or neither")
         if near is None or radius is None:
-            return self._scattered(state, weights, count, seed, where)
+            return snapshot.scattered(weights, count, seed, where)
         middle = checks.point3(near, "near")
         radius = checks.number(radius, "radius", low=0.0, open_low=True)
-        return self._scattered_around(state, weights > 0.0, count, seed, middle, radius, where)
-
-    @staticmethod
-    def _scattered(state: State, weights: Points, count: int, seed: int, where: str = "") -> Points:
-        """Points drawn from polygons by weight."""
-        total = float(weights.sum()) if state.num_polygons else 0.0
-        if total <= 0:
-            raise ParameterError(f"there is no ground to draw points from{where}")
-        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
-        ends = np.cumsum(weights)
-        chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right").astype(np.int32)
-        result = np.empty((count, 3))
-        _ground_kernels.scatter(
-            state.ground, np.minimum(chosen, state.num_polygons - 1), random.random((count, 3)), result
-        )
-        return state.frame.world(result)
+        return self._scattered_around(snapshot, weights > 0.0, count, seed, middle, radius, where)
 
     @staticmethod
     def _scattered_around(
-        state: State, usable: NDArray[np.bool_], count: int, seed: int, middle: Points, radius: float, where: str
+        snapshot: MeshSnapshot,
+        usable: NDArray[np.bool_],
+        count: int,
+        seed: int,
+        middle: Points,
+        radius: float,
+        where: str,
     ) -> Points:
         """Points drawn from the usable polygons within a radius of a place."""
         random = np.random.default_rng(checks.whole(seed, "seed", low=0))
-        polygons, corners = _around(state, usable, state.frame.local(middle)[:2], radius)
+        polygons, corners = _around(snapshot, usable, snapshot.frame.local(middle)[:2], radius)
         doubled = _doubled_areas(corners)
         if not doubled.sum() > 0.0:
-            place = text.place(middle, state.frame.extent)
+            place = text.place(middle, snapshot.frame.extent)
             raise ParameterError(f"there is no ground to draw points from{where} within {radius:g} m of ({place})")
         ends = np.cumsum(doubled)
         chosen = np.searchsorted(ends, random.random(count) * ends[-1], side="right")
@@ -852,8 +836,8 @@ class NavMesh(Savable):
         a, b, c = (corners[chosen, corner] for corner in range(3))
         result = np.zeros((count, 3))
         result[:, :2] = (1.0 - root) * a + root * (1.0 - share) * b + root * share * c
-        _ground_kernels.heights(state.ground, polygons[chosen], result)
-        return state.frame.world(result)
+        _ground_kernels.heights(snapshot.ground, polygons[chosen], result)
+        return snapshot.frame.world(result)
 
     def raycast(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> RayHit:
         """Walk straight (seen from above) from one point towards another, over the surface, until a wall.
@@ -867,12 +851,12 @@ class NavMesh(Savable):
         costs : mapping of kind of area to cost, optional
             Areas with infinite cost are walls.
         """
-        state = self._now.state
-        found, places = self._ends(self._now, points_of(start), "start")
-        to = state.frame.local(checks.point3(target, "target"))
-        place, closed = places[0], state.rates(costs).closed
-        plane, near = state.plane(closed), state.layout.near
-        starts = state.surround(found, places, closed)[0]
+        snapshot = self._snapshot
+        found, places = snapshot.on_mesh(points_of(start), "start")
+        to = snapshot.frame.local(checks.point3(target, "target"))
+        place, closed = places[0], snapshot.area_costs(costs).closed
+        plane, near = snapshot.plane(closed), snapshot.topology.near
+        starts = snapshot.surround(found, places, closed)[0]
         if not len(starts):  # on closed ground, which one may leave
             starts = plane.firsts[found]
         part, last, edge = -1.0, 0, -1
@@ -888,15 +872,15 @@ class NavMesh(Savable):
         point = np.array([*(place[:2] + part * (to[:2] - place[:2])), 0.0])
         if part >= 1.0:
             point[:2] = to[:2]
-        _ground_kernels.heights(state.ground, np.array([last], np.int32), point[None])
+        _ground_kernels.heights(snapshot.ground, np.array([last], np.int32), point[None])
         wall = None
         if edge >= 0:
             ends = plane.corners[[edge, plane.twins[edge]]] if plane.sources[edge] < 0 else None
             if ends is None:
                 source = int(plane.sources[edge])
-                ends = state.ground.corners[[source, state.layout.nexts[source]]]
-            wall = state.frame.world(state.ground.vertices[ends])
-        return RayHit(state.frame.world(point), float(part), last, wall)
+                ends = snapshot.ground.corners[[source, snapshot.topology.nexts[source]]]
+            wall = snapshot.frame.world(snapshot.ground.vertices[ends])
+        return RayHit(snapshot.frame.world(point), float(part), last, wall)
 
     def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
         """Move towards a target nearby, sliding along walls: the reachable point nearest to it, (3,), on the surface.
@@ -909,56 +893,38 @@ class NavMesh(Savable):
         costs : mapping of kind of area to cost, optional
             Areas with infinite cost are walls.
         """
-        state = self._now.state
-        found, places = self._ends(self._now, points_of(start), "start")
-        to = state.frame.local(checks.point3(target, "target"))
-        closed = state.rates(costs).closed
-        starts = state.holding(found, places, closed)[0]
+        snapshot = self._snapshot
+        found, places = snapshot.on_mesh(points_of(start), "start")
+        to = snapshot.frame.local(checks.point3(target, "target"))
+        closed = snapshot.area_costs(costs).closed
+        starts = snapshot.holding(found, places, closed)[0]
         room = 64
         while True:
             polygon, x, y = _ground_kernels.slide(
-                state.ground, closed, state.areas, starts if len(starts) else found, *places[0, :2], *to[:2],
-                state.layout.near, np.empty(room, np.int32),
+                snapshot.ground, closed, snapshot.areas, starts if len(starts) else found, *places[0, :2], *to[:2],
+                snapshot.topology.near, np.empty(room, np.int32),
             )  # fmt: skip
             if polygon != _ground_kernels.FULL:
                 break
             room *= 4
         point = np.array([[x, y, 0.0]])
-        _ground_kernels.heights(state.ground, np.array([polygon], np.int32), point)
-        return state.frame.world(point[0])
-
-    def _ends(self, now: Version, points: Points, *names: str) -> tuple[NDArray[np.int32], Points]:
-        """Polygons and places, relative to the frame, of points that must be on the mesh."""
-        state = now.state
-        found, places = np.full(len(points), -1, np.int32), np.empty((len(points), 3))
-        if state.num_polygons:
-            _ground_kernels.locate(
-                state.ground, state.layout.cells, NO_POLYGONS, state.local(points), state.layout.near,
-                *tolerances(now), False, 0, len(points), found, places,
-            )  # fmt: skip
-        if len(found) and found.min() < 0:
-            at = int(np.argmax(found < 0))
-            where = text.place(points[at], state.frame.extent)
-            # Of many starts and goals each name stands for half of the points.
-            name, row = divmod(at, max(1, len(points) // len(names)))
-            which = names[name] if len(names) == len(points) else f"{names[name]}[{row}]"
-            raise OffMapError(f"{which} ({where}) is not on the navigation mesh")
-        return found, places
+        _ground_kernels.heights(snapshot.ground, np.array([polygon], np.int32), point)
+        return snapshot.frame.world(point[0])
 
     # --- files -----------------------------------------------------------------------------------------------
 
     _SCHEMA = archive.SCHEMA
 
     def _to_parts(self) -> Parts:
-        return archive.to_parts(self._now)
+        return archive.to_parts(self._snapshot)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        now = archive.from_parts(parts)
-        return cls._of(now, None if now.built is None else now.built.agent)
+        snapshot = archive.from_parts(parts)
+        return cls._of(snapshot, None if snapshot.built is None else snapshot.built.agent)
 
     def export(self, file: File, *, version: int = 2) -> None:
         """Write the polygons to `.mesh` (format 2 or 3; heights are lost) or `.obj` (z up)."""
         from wayfold.navmesh import files
 
-        files.write(self._now.state, file, version)
+        files.write(self._snapshot, file, version)

@@ -471,11 +471,11 @@ def build_tile(
 ) -> list[Part]:
     """All five steps for one tile, lanes last; nothing where there is nothing to stand on.
 
-    Everything is in the lattice of lanes. `clock` is told the end of each step.
+    Everything is in the lattice of lanes. `clock` is called with the name of each step when it ends.
     """
-    tell = clock or _nothing
+    ended = clock or _nothing
     field, parts = heightfield(triangles, chosen, frame, agent)
-    tell("heightfield")
+    ended("heightfield")
     space, firm, distance = open_ground(triangles, field, parts, frame, agent)
     del field, parts
     if not space.kind.any():
@@ -483,13 +483,13 @@ def build_tile(
     columns = columns_of(space, frame)
     lanes = find_lanes(triangles, chosen, space, firm, distance, columns, frame, border, agent)
     _heightfield_kernels.erode(space.kind, firm, distance, agent.radius)
-    tell("walkable space")
+    ended("walkable space")
     result = []
     if space.kind.any():
         region, _ = regions(space, frame, border, settings, lanes)
-        tell("regions")
+        ended("regions")
         rims = contours(space, region, columns, frame, agent.height, settings)
-        tell("contours")
+        ended("contours")
         if rims.loops.span.size:
             part = polygons(rims, space, region, frame, settings)
             result.append(on_fine_lattice(part, agent.parts) if agent.parts > 1 else part)
@@ -497,7 +497,7 @@ def build_tile(
         narrow = lane_polygons(lanes, space, columns, frame, border, agent, settings)
         if narrow is not None:
             result.append(narrow)
-    tell("polygons and detail")
+    ended("polygons and detail")
     return [part for part in result if len(part[0].areas)]
 
 

@@ -387,7 +387,8 @@ def build_tiles(
 ) -> list[Flat]:
     """Build tiles (all by default), in threads; the result is in their order, whatever the number of threads.
 
-    Each item of it holds a few tiles, or with `each` one. `clock` is told the end of each step of the pipeline.
+    Each item of it holds a few tiles, or with `each` one. `clock` is called with the name of each step of the pipeline
+    when it ends.
     """
     wanted = list(range(grid.count)) if tiles is None else tiles
     offsets, chosen = _sort_triangles(triangles, grid, wanted, everything=tiles is None)
@@ -406,13 +407,13 @@ def build_tiles(
             parts.append(flatten(built))
         done[first // chunk] = concatenate(parts)
 
-    def tell(count: int) -> None:
+    def finish(count: int) -> None:
         nonlocal finished
         finished += count
         if progress is not None:
             progress(finished, len(wanted))
 
-    run_chunks(work, len(wanted), workers=workers, chunk=chunk, progress=tell)
+    run_chunks(work, len(wanted), workers=workers, chunk=chunk, progress=finish)
     return [part for part in done if part is not None]
 
 

@@ -47,7 +47,7 @@ class Topology(Portable):
 
     Parameters
     ----------
-    ground : Ground
+    ground : PolyMesh
         Vertices, polygons, neighbours and surfaces.
     areas : (p,) uint8 array
         Kind of area of each polygon.

@@ -27,7 +27,7 @@ from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelPlanner
-from wayfold.world.walking import Standing, WalkingPlanner, accelerate
+from wayfold.world.walking import WalkingPlanner, WalkingSnapshot, accelerate
 from wayfold.world.weighted import TerrainPlanner
 
 _WALKABLE = 1
@@ -71,7 +71,7 @@ def _walking(request: PlannerRequest, notes: Notes) -> Planner:
         navmesh = NavMesh.build(mesh, agent, areas=areas, progress=tell, **notes.settings)
         cache.put(key, "navmesh", navmesh)
     key = key_of(key, costs=costs, accelerator=chosen.accelerator)
-    now = Standing(navmesh, rates)
+    now = WalkingSnapshot(navmesh, rates)
     fast = cache.get(key, "hierarchy", Hierarchy) if chosen.accelerator == "hierarchy" else None
     if fast is None:
         fast = accelerate(now.graph, chosen.accelerator, progress=progress)
