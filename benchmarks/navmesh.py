@@ -89,17 +89,17 @@ def _rebuilds(navmesh: NavMesh, mesh: Mesh) -> dict[str, float]:
     for place in navmesh.random_points(6, seed=11):
         low, high = place - np.array([0.8, 0.8, 1.0]), place + np.array([0.8, 0.8, 3.0])
         for changed in (_with_block(mesh, low, high), mesh):
-            navmesh.path(start, goal, optimal=False)
+            navmesh.path(start, goal, exact=False)
             begin = time.perf_counter()
             navmesh.rebuild([low, high], changed)
             rebuilds.append(time.perf_counter() - begin)
             begin = time.perf_counter()
-            navmesh.path(start, goal, optimal=False)
+            navmesh.path(start, goal, exact=False)
             queries.append(time.perf_counter() - begin)
     if not np.array_equal(vertices, navmesh.vertices) or not np.array_equal(components, navmesh.components):
         raise WrongAnswerError("the mesh is not what it was before a block was put in and taken away")
     begin = time.perf_counter()
-    navmesh.path(start, goal, optimal=False)
+    navmesh.path(start, goal, exact=False)
     again = time.perf_counter() - begin
     names = ("rebuild_ms", "rebuild_worst_ms", "query_after_rebuild_ms", "same_query_again_ms")
     # The first two rebuilds compile and touch fresh memory.
@@ -142,16 +142,16 @@ def city_paths(
 
     contenders = [
         Contender("A* on Recast's polygon graph", lambda: [task.graph.path(a, b).cost for a, b in ends], len(ends)),
-        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, optimal=False), len(starts)),
-        Contender("exact", lambda: _lengths(navmesh, starts, goals, optimal=True), len(starts)),
+        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, exact=False), len(starts)),
+        Contender("exact", lambda: _lengths(navmesh, starts, goals, exact=True), len(starts)),
     ]
     result = compare("city, 100 pairs", contenders, check, rounds=rounds, progress=progress)
     result.facts.update(lengths, detour_mean_length=DETOUR_MEAN_LENGTH, detour_ms=DETOUR_MS)
     return result
 
 
-def _lengths(navmesh: NavMesh, starts: NDArray[Any], goals: NDArray[Any], *, optimal: bool) -> list[float]:
-    return [navmesh.path(a, b, optimal=optimal).length for a, b in zip(starts, goals, strict=True)]
+def _lengths(navmesh: NavMesh, starts: NDArray[Any], goals: NDArray[Any], *, exact: bool) -> list[float]:
+    return [navmesh.path(a, b, exact=exact).length for a, b in zip(starts, goals, strict=True)]
 
 
 def any_angle(data: Path, *, rounds: int = 3, progress: Callable[[str], None] | None = None) -> Comparison:
@@ -165,7 +165,7 @@ def any_angle(data: Path, *, rounds: int = 3, progress: Callable[[str], None] | 
             raise WrongAnswerError("an exact path is longer than the listed grid path")
 
     contenders = [
-        Contender("exact", lambda: _lengths(navmesh, starts, goals, optimal=True), len(rows)),
-        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, optimal=False), len(rows)),
+        Contender("exact", lambda: _lengths(navmesh, starts, goals, exact=True), len(rows)),
+        Contender("corridor and funnel", lambda: _lengths(navmesh, starts, goals, exact=False), len(rows)),
     ]
     return compare("aurora, all pairs", contenders, check, rounds=rounds, progress=progress)

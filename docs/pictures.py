@@ -231,7 +231,7 @@ def the_navmesh() -> Figure:
     low, high = navmesh.vertices.min(axis=0), navmesh.vertices.max(axis=0)
     ends = (low[0] + 2, low[1] + 2), (high[0] - 4, high[1] - 2)
     figure = pictures.draw_path(navmesh, navmesh.path(*ends))
-    navmesh.path(*ends, optimal=False).plot(figure.axes[0], color="#1f6f8b", linestyle="--", linewidth=1.2)
+    navmesh.path(*ends, exact=False).plot(figure.axes[0], color="#1f6f8b", linestyle="--", linewidth=1.2)
     return figure
 
 

@@ -157,7 +157,7 @@ def run(
             [
                 Contender(
                     "wayfold NavMesh, corridor",
-                    lambda: [navmesh.path(a, b, optimal=False).length for a, b in ends],
+                    lambda: [navmesh.path(a, b, exact=False).length for a, b in ends],
                     len(ends),
                 ),
                 Contender("wayfold NavMesh, shortest", lambda: [navmesh.path(a, b).length for a, b in ends], len(ends)),

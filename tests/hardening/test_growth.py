@@ -55,7 +55,7 @@ def test_links_and_costs_of_a_mesh_take_what_they_took():
         for at in range(6):
             mesh.add_link((-5, -4 + at / 2, 0), (13, -4 + at / 2, 2), cost=3.0 + at)
         mesh.path(*ends, costs={1: 1.0 + number % 5})
-        mesh.path(*ends, costs={1: 1.0, 2: np.inf if number % 2 else 3.0}, optimal=False)
+        mesh.path(*ends, costs={1: 1.0, 2: np.inf if number % 2 else 3.0}, exact=False)
         mesh.clear_links()
         mesh.path(*ends)
 

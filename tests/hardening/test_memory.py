@@ -39,7 +39,7 @@ def test_hundreds_of_costs_take_bounded_memory_and_answer_as_a_fresh_mesh(links)
     vertices, squares, kinds = checkers()
 
     def make():
-        mesh = NavMesh.from_polygons(vertices, squares, kinds=kinds)
+        mesh = NavMesh.from_polygons(vertices, squares, areas=kinds)
         if links:
             mesh.add_link((0.5, 0.5), (7.5, 1.5), cost=9.0)
         return mesh
@@ -65,7 +65,7 @@ def test_hundreds_of_costs_take_bounded_memory_and_answer_as_a_fresh_mesh(links)
 
 def test_costs_that_threads_ask_with_at_once_are_not_mixed_up():
     vertices, squares, kinds = checkers()
-    mesh = NavMesh.from_polygons(vertices, squares, kinds=kinds)
+    mesh = NavMesh.from_polygons(vertices, squares, areas=kinds)
     expected = [mesh.path((0.2, 0.3), (7.7, 1.6), costs=costs_of(number)).cost for number in range(150)]
     wrong = []
 
@@ -90,13 +90,15 @@ def test_reasons_of_many_islands_take_bounded_memory():
     first = world_like.why
     from wayfold.navmesh.why import Reasons  # the planner keeps one of them for all queries
 
-    state = mesh._now.state
-    reasons = Reasons(state, state.rates(None))
-    assert reasons.tell([0], [side * side - 1]) == first
+    snapshot = mesh.snapshot
+    reasons = Reasons(snapshot, snapshot.area_costs(None))
+    assert reasons.explain([0], [side * side - 1]) == first
     texts = {}
-    more = growth(lambda number: texts.update(last=reasons.tell([number % 144], [(number // 7 + 70) % 144])), 200, 700)
+    more = growth(
+        lambda number: texts.update(last=reasons.explain([number % 144], [(number // 7 + 70) % 144])), 200, 700
+    )
     assert more < 50_000, f"{more} bytes for 500 pairs of islands"
-    assert reasons.tell([0], [side * side - 1]) == first
+    assert reasons.explain([0], [side * side - 1]) == first
 
 
 _SQUARE = ((0, 0), (2, 0), (2, 2), (0, 2))

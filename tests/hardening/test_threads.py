@@ -394,7 +394,7 @@ def test_copies_of_a_navigation_mesh_beside_edits():
 
     def told(mesh):
         path = mesh.path((-5, -5, 0), (13, -5, 2), costs={1: 2.0})
-        return mesh.num_polygons, mesh.num_links, cost(path), cost(mesh.path((-5, -5, 0), (13, -5, 2), optimal=False))
+        return mesh.num_polygons, mesh.num_links, cost(path), cost(mesh.path((-5, -5, 0), (13, -5, 2), exact=False))
 
     check_copies(
         lambda: NavMesh.build(things.floors(), things.AGENT, cell_size=0.25, tile_size=16, workers=1),
@@ -554,7 +554,7 @@ def test_a_planner_is_asked_while_links_of_its_mesh_come_and_go():
         lambda planner: cost(planner.path((-5, -5, 0), (13, -5, 2), exact=True)),
         lambda planner: [
             lambda: planner.map.add_link((-5, -4, 0), (13, -4, 2), cost=3.0),
-            lambda: planner.map.add_link((-5, -5, 0), (13, -5, 2), cost=0.5, one_way=True),
+            lambda: planner.map.add_link((-5, -5, 0), (13, -5, 2), cost=0.5, both_ways=False),
             lambda: planner.map.clear_links(),
         ],
         more=[more],

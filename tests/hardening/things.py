@@ -98,7 +98,7 @@ AGENT = Agent(radius=0.4, height=1.8, climb=0.5)
 
 def built(**options):
     mesh = NavMesh.build(floors(), AGENT, cell_size=0.25, tile_size=16, workers=1, **options)
-    mesh.add_link((-5, -5, 0), (13, 5, 2), cost=30.0, one_way=True)
+    mesh.add_link((-5, -5, 0), (13, 5, 2), cost=30.0, both_ways=False)
     mesh.rebuild([(-4, -4, 0), (-3, -3, 2)], Mesh.concatenate([floors(), box((-4, -4, 0), (-3, -3, 2))]), workers=1)
     return mesh
 
@@ -107,7 +107,7 @@ def polygons():
     mesh = NavMesh.from_polygons(
         [(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0), (8, 0, 0), (8, 4, 0), (12, 1, 1), (12, 3, 1)],
         [(0, 1, 2, 3), (1, 4, 5, 2), (4, 6, 7, 5)],
-        kinds=[1, 2, 1],
+        areas=[1, 2, 1],
     )
     mesh.add_link((0.5, 0.5), (11.0, 2.0, 0.75))
     return mesh
@@ -235,7 +235,7 @@ def ask_mesh(mesh):
     ends = mesh.graph.points
     for a, b in _pairs(mesh.num_polygons):
         yield lambda a=a, b=b: mesh.path(ends[a], ends[b])
-        yield lambda a=a, b=b: mesh.path(ends[a], ends[b], optimal=False)
+        yield lambda a=a, b=b: mesh.path(ends[a], ends[b], exact=False)
         yield lambda a=a, b=b: mesh.path(ends[a], ends[b], costs={1: 2.0})
     yield lambda: mesh.locate(ends)
     yield lambda: mesh.raycast(ends[0], ends[-1])

@@ -75,14 +75,14 @@ def drawn_polygons(seed):
 
 
 def mesh_answers(world):
-    mesh = NavMesh.from_polygons(world.vertices, world.polygons, kinds=world.kinds)
+    mesh = NavMesh.from_polygons(world.vertices, world.polygons, areas=world.kinds)
     for start, end, cost, one_way in world.links:
-        mesh.add_link(start, end, cost=cost, one_way=one_way)
+        mesh.add_link(start, end, cost=cost, both_ways=not one_way)
     closed = {kind: cost for kind, cost in world.costs if np.isinf(cost)}
     pairs = np.concatenate([world.pairs, world.corners.reshape(-1, 2, 3)])[..., :2]
     return {
         "exact": [ask(lambda a, b: mesh.path(a, b, costs=closed), *pair) for pair in pairs],
-        "quick": [ask(lambda a, b: mesh.path(a, b, costs=closed, optimal=False), *pair) for pair in pairs],
+        "quick": [ask(lambda a, b: mesh.path(a, b, costs=closed, exact=False), *pair) for pair in pairs],
         "weighted": [ask(lambda a, b: mesh.path(a, b, costs=dict(world.costs)), *pair, bound=True) for pair in pairs],
     }
 

@@ -30,9 +30,9 @@ WORLDS = {name: worlds.with_corners(world) for name, world in WORLDS.items()}
 
 
 def build(world):
-    mesh = NavMesh.from_polygons(world.vertices, world.polygons, kinds=world.kinds)
+    mesh = NavMesh.from_polygons(world.vertices, world.polygons, areas=world.kinds)
     for start, end, cost, one_way in world.links:
-        mesh.add_link(start, end, cost=cost, one_way=one_way)
+        mesh.add_link(start, end, cost=cost, both_ways=not one_way)
     return mesh
 
 
@@ -54,7 +54,7 @@ def answers(world):
 
     return {
         "exact": [ask(lambda a, b: mesh.path(a, b, costs=closed), *pair) for pair in pairs],
-        "quick": [ask(lambda a, b: mesh.path(a, b, costs=closed, optimal=False), *pair) for pair in pairs],
+        "quick": [ask(lambda a, b: mesh.path(a, b, costs=closed, exact=False), *pair) for pair in pairs],
         "weighted": [ask(lambda a, b: mesh.path(a, b, costs=dict(world.costs)), *pair, bound=True) for pair in pairs],
         "straight": [straight(*pair) for pair in world.pairs],
     }

@@ -42,7 +42,7 @@ def measure(mesh, navmesh, agent, cell, cell_height, *, solid=False, samples=10_
     walkable = np.zeros(samples, bool)
     walkable[whose[mesh.normals[under, 2] >= flat]] = True
     standing = standing_places(mesh, index, agent, cell, seeds, solid)
-    found = navmesh.locate(standing, tolerance=0.0, reach=agent.climb) >= 0
+    found = navmesh.locate(standing, tolerance=0.0, max_distance=agent.climb) >= 0
     coverage = found.mean() if len(found) else 1.0
     return Measured((off <= cell_height).mean(), clear.mean(), walkable.mean(), coverage, len(standing))
 
@@ -80,13 +80,13 @@ def standing_places(mesh, index, agent, cell, seeds, solid):
 
 def check_polygons(navmesh, apart: float):
     """Polygons are convex, counter-clockwise and disjoint on their layer, and neighbours name each other."""
-    state = navmesh._now.state
-    ground, owners, nexts = state.ground, state.layout.owners, state.layout.nexts
+    snapshot = navmesh.snapshot
+    ground, owners, nexts = snapshot.ground, snapshot.topology.owners, snapshot.topology.nexts
     xy = ground.vertices[ground.corners, :2]
     step = xy[nexts] - xy
     turn = step[:, 0] * step[nexts, 1] - step[:, 1] * step[nexts, 0]
     assert (turn > -1e-9).all()
-    assert (navmesh.areas > 0).all()
+    assert (navmesh.polygon_areas > 0).all()
     ends = np.column_stack([owners, ground.neighbours, ground.corners, ground.corners[nexts]])
     ends = ends[ground.neighbours >= 0]
     back = ends[:, [1, 0, 3, 2]]

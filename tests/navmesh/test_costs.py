@@ -26,7 +26,7 @@ def rings_of(navmesh):
 
 
 def rates_of(navmesh, costs):
-    return [costs.get(kind, 1.0) for kind in navmesh.kinds.tolist()]
+    return [costs.get(kind, 1.0) for kind in navmesh.areas.tolist()]
 
 
 def walked(navmesh, costs, path, links=()):
@@ -70,9 +70,9 @@ def query(navmesh, rng, costs, **options):
 
 @settings(max_examples=80)
 @given(polygon_meshes(), st.integers(0, 2), st.booleans())
-def test_a_path_costs_the_integral_along_its_points_and_the_cheaper_side_along_borders(world, count, optimal):
+def test_a_path_costs_the_integral_along_its_points_and_the_cheaper_side_along_borders(world, count, exact):
     vertices, polygons, rng = world
-    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, 5, len(polygons)))
+    navmesh = NavMesh.from_polygons(vertices, polygons, areas=rng.integers(1, 5, len(polygons)))
     links = []
     for _ in range(count):
         tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
@@ -81,7 +81,7 @@ def test_a_path_costs_the_integral_along_its_points_and_the_cheaper_side_along_b
         links += [(tail[:2].tolist(), head[:2].tolist(), price), (head[:2].tolist(), tail[:2].tolist(), price)]
     for _ in range(3):
         costs = random_costs(rng)
-        path = query(navmesh, rng, costs, optimal=optimal)
+        path = query(navmesh, rng, costs, exact=exact)
         if path:
             assert path.cost == pytest.approx(walked(navmesh, costs, path, links), rel=1e-7, abs=1e-7)
 
@@ -92,14 +92,14 @@ FOUR = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 1.234, 2.5])
 @pytest.mark.parametrize("shift", [0.0, -7.0, 1234.5])
-@pytest.mark.parametrize("optimal", [False, True])
-def test_a_walk_along_a_border_costs_the_cheaper_side_and_beside_closed_ground_the_open_one(angle, shift, optimal):
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_walk_along_a_border_costs_the_cheaper_side_and_beside_closed_ground_the_open_one(angle, shift, exact):
     turn = np.array([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
 
     def place(*point):
         return np.array(point, float) @ turn + shift
 
-    navmesh = NavMesh.from_polygons(np.array(SQUARES, float) @ turn + shift, FOUR, kinds=[1, 2, 3, 4])
+    navmesh = NavMesh.from_polygons(np.array(SQUARES, float) @ turn + shift, FOUR, areas=[1, 2, 3, 4])
     # From corner to corner along the border of kinds 1 and 2, then of 3 and 4: straight up the middle.
     up = navmesh.vertices[1], navmesh.vertices[7]
     for costs, cost in (
@@ -107,23 +107,23 @@ def test_a_walk_along_a_border_costs_the_cheaper_side_and_beside_closed_ground_t
         ({1: 2, 2: 5, 3: 7, 4: 3}, 4 * 2 + 4 * 3),
         ({1: 2, 2: math.inf, 3: 7, 4: 3}, 4 * 2 + 4 * 3),
     ):
-        path = navmesh.path(*up, costs=costs, optimal=optimal)
+        path = navmesh.path(*up, costs=costs, exact=exact)
         assert path.cost <= cost * (1 + 1e-9)
         assert path.cost == pytest.approx(walked(navmesh, costs, path), rel=1e-9)
     # Within one polygon along its border, beside cheaper ground.
-    side = navmesh.path(place(0.5, 4), place(3.5, 4), costs={1: 5, 2: 5, 3: 0.5, 4: 5}, optimal=optimal)
+    side = navmesh.path(place(0.5, 4), place(3.5, 4), costs={1: 5, 2: 5, 3: 0.5, 4: 5}, exact=exact)
     assert side.cost == pytest.approx(1.5)
-    assert navmesh.path(place(4, 1), place(4, 3), costs={1: 2, 2: 0.5}, optimal=optimal).cost == pytest.approx(1.0)
+    assert navmesh.path(place(4, 1), place(4, 3), costs={1: 2, 2: 0.5}, exact=exact).cost == pytest.approx(1.0)
 
 
 def test_floors_above_each_other_are_priced_apart():
     ramp = [(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0), (8, 0, 2), (8, 4, 2), (12, 0, 2), (12, 4, 2)]
     below = [(6, 0, -5), (14, 0, -5), (14, 4, -5), (6, 4, -5)]
     navmesh = NavMesh.from_polygons(
-        ramp + below, [[0, 1, 2, 3], [1, 4, 5, 2], [4, 6, 7, 5], [8, 9, 10, 11]], kinds=[1, 2, 1, 3]
+        ramp + below, [[0, 1, 2, 3], [1, 4, 5, 2], [4, 6, 7, 5], [8, 9, 10, 11]], areas=[1, 2, 1, 3]
     )
-    for optimal in (False, True):
-        path = navmesh.path((1, 2, 0), (11, 2, 2), costs={2: 2.0, 3: 0.1}, optimal=optimal)
+    for exact in (False, True):
+        path = navmesh.path((1, 2, 0), (11, 2, 2), costs={2: 2.0, 3: 0.1}, exact=exact)
         assert path.cost == pytest.approx(3 + 8 + 3)
 
 
@@ -132,24 +132,24 @@ def test_a_walk_up_a_winding_stair_counts_the_steps_that_it_is_on():
     angles = np.arange(13) * math.pi / 4
     rim = [(4 * math.cos(angle), 4 * math.sin(angle), 0.5 * k) for k, angle in enumerate(angles)]
     steps = [[0, k + 1, k + 2] for k in range(12)]
-    navmesh = NavMesh.from_polygons([(0, 0, 0), *rim], steps, kinds=[1] * 8 + [2] * 4)
+    navmesh = NavMesh.from_polygons([(0, 0, 0), *rim], steps, areas=[1] * 8 + [2] * 4)
     angle = math.pi / 8
     outside = (3 * math.cos(angle), 3 * math.sin(angle))
     low, high = (*outside, 0.2), (*outside, 4.2)
-    for optimal in (False, True):
-        path = navmesh.path(low, high, costs={2: 5.0}, optimal=optimal)
+    for exact in (False, True):
+        path = navmesh.path(low, high, costs={2: 5.0}, exact=exact)
         assert path.cost <= 3 + 15 + 1e-9
-        if not optimal:
+        if not exact:
             assert path.cost == pytest.approx(18)
 
 
-def weighted_mesh(world, kinds=8):
+def weighted_mesh(world, areas=8):
     """A mesh of up to 8 kinds, costs of a tenth to ten, and the oracle's rings and rates."""
     vertices, polygons, rng = world
-    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, kinds + 1, len(polygons)))
-    costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in range(1, kinds + 1)}
+    navmesh = NavMesh.from_polygons(vertices, polygons, areas=rng.integers(1, areas + 1, len(polygons)))
+    costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in range(1, areas + 1)}
     if rng.random() < 0.3:
-        costs[kinds] = math.inf
+        costs[areas] = math.inf
     return navmesh, costs, rings_of(navmesh), rates_of(navmesh, costs)
 
 
@@ -161,7 +161,7 @@ def check_against_points(world, count, one_way, most=1.05):
     for _ in range(count):
         tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
         price = float(rng.uniform(0, 3))
-        navmesh.add_link(tail, head, cost=price, one_way=one_way)
+        navmesh.add_link(tail, head, cost=price, both_ways=not one_way)
         ends = [(tail[:2], int(navmesh.locate(tail))), (head[:2], int(navmesh.locate(head)))]
         for (a, first), (b, last) in (ends, ends[::-1])[: 1 if one_way else 2]:
             if math.isfinite(rates[first]) and math.isfinite(rates[last]):
@@ -169,7 +169,7 @@ def check_against_points(world, count, one_way, most=1.05):
     for _ in range(3):
         a, b = any_place(navmesh, rng), any_place(navmesh, rng)
         try:
-            path, quick = (navmesh.path(a, b, costs=costs, optimal=optimal) for optimal in (True, False))
+            path, quick = (navmesh.path(a, b, costs=costs, exact=exact) for exact in (True, False))
         except OffMapError:
             continue
         polygons = [ring.tolist() for ring in navmesh.polygons]
@@ -186,10 +186,10 @@ def check_against_points(world, count, one_way, most=1.05):
         assert path.cost == pytest.approx(walked(navmesh, costs, path, jumps), rel=1e-7, abs=1e-7)
         assert path.lower_bound <= path.cost
         # The bound itself knows nothing of any path.
-        state = navmesh._now.state
-        places = state.frame.local(navmesh.project([a, b]))
+        snapshot = navmesh.snapshot
+        places = snapshot.frame.local(navmesh.project([a, b]))
         ends = (np.array(firsts, np.int32), np.array(lasts, np.int32), *places)
-        assert lower_bound(PathQuery(state, state.rates(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
+        assert lower_bound(PathQuery(snapshot, snapshot.area_costs(costs), *ends), math.inf) <= path.cost * (1 + 1e-9)
         np.testing.assert_allclose(path.points[[0, -1], :2], [a[:2], b[:2]], atol=1e-9)
 
 
@@ -269,9 +269,9 @@ def check_elsewhere(seed, moves):
     rng = np.random.default_rng(seed)
     make = (grid_polygons, triangle_polygons)[rng.integers(2)]
     vertices, polygons = make(rng, closed=0.1)
-    kinds = rng.integers(1, 9, len(polygons))
+    areas = rng.integers(1, 9, len(polygons))
     costs = {kind: float(10 ** rng.uniform(-1, 1)) for kind in range(1, 9)}
-    here = NavMesh.from_polygons(vertices, polygons, kinds=kinds)
+    here = NavMesh.from_polygons(vertices, polygons, areas=areas)
     pairs = list(zip(here.random_points(4, seed=seed), here.random_points(4, seed=seed + 1), strict=True))
     order = rng.permutation(len(polygons))
     for size, turn, shift in moves(rng):
@@ -279,17 +279,17 @@ def check_elsewhere(seed, moves):
         def place(points, size=size, turn=turn, shift=shift):
             return size * np.asarray(points)[..., :2] @ turn + shift
 
-        there = NavMesh.from_polygons(place(vertices), [polygons[k] for k in order], kinds=kinds[order])
+        there = NavMesh.from_polygons(place(vertices), [polygons[k] for k in order], areas=areas[order])
         for a, b in pairs:
-            for optimal in (True, False):
-                one = here.path(a, b, costs=costs, optimal=optimal)
-                other = there.path(place(a), place(b), costs=costs, optimal=optimal)
+            for exact in (True, False):
+                one = here.path(a, b, costs=costs, exact=exact)
+                other = there.path(place(a), place(b), costs=costs, exact=exact)
                 assert other.status is one.status
                 if not one:
                     continue
                 # Of two quick corridors that cost the same either may be taken.
-                assert not optimal or other.cost == pytest.approx(size * one.cost, rel=1e-3)
-                if optimal:
+                assert not exact or other.cost == pytest.approx(size * one.cost, rel=1e-3)
+                if exact:
                     assert other.lower_bound == pytest.approx(size * one.lower_bound, rel=1e-3)
 
 

@@ -182,9 +182,9 @@ def test_a_rebuild_beside_doors_equals_a_build(angle, seed):
     )
     options = {**navmesh_settings(mesh, agent, {}), "tile_size": 24, "bounds": mesh.bounds}
     navmesh = NavMesh.build(mesh, agent, workers=1, **options)
-    changed = navmesh.rebuilt(pillar.bounds, both, workers=1)
+    changed = navmesh.changed(pillar.bounds, both, workers=1)
     whole = NavMesh.build(both, agent, workers=1, **options)
-    for one, two in zip(changed._now.state.ground, whole._now.state.ground, strict=True):
+    for one, two in zip(changed.snapshot.ground, whole.snapshot.ground, strict=True):
         np.testing.assert_array_equal(one, two)
 
 

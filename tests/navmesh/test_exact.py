@@ -37,8 +37,8 @@ def test_a_wall_that_is_bent_by_any_amount_is_passed(bend):
     navmesh = NavMesh.from_polygons(vertices, HALL)
     truth = 2 * math.hypot(1, 1) + 2 * math.hypot(5, max(bend, 0.0))
     for a, b in (((-1, -1), (11, -1)), ((11, -1), (-1, -1))):
-        for optimal in (True, False):
-            path = navmesh.path(a, b, optimal=optimal)
+        for best in (True, False):
+            path = navmesh.path(a, b, exact=best)
             assert path.cost == pytest.approx(truth, rel=1e-12)
         assert Sight(vertices, HALL).walkable(navmesh.path(a, b).points)
 
@@ -90,8 +90,8 @@ def check_crumpled(seed, queries):
     # Coordinates as the mesh gets them: what is lost far away is lost for the judge too.
     vertices, points = (np.asarray(array) + move for array in (vertices, points))
     closed = [k for k in range(len(triangles)) if rng.random() < 0.2]
-    kinds = [2 if k in closed else 1 for k in range(len(triangles))]
-    navmesh = NavMesh.from_polygons(vertices, triangles, kinds=kinds)
+    areas = [2 if k in closed else 1 for k in range(len(triangles))]
+    navmesh = NavMesh.from_polygons(vertices, triangles, areas=areas)
     judge = Sight(vertices, triangles, closed)
     for a, b in zip(points[::2], points[1::2], strict=True):
         expected = judge.shortest(a, b)
@@ -168,7 +168,7 @@ def test_dented_polygons_are_searched_and_none_of_them_for_ever():
     polygons += [[2 * count + k, 2 * count + k + 1, k + 1, k] for k in range(count - 1)]
     polygons += [[count + k, count + k + 1, 3 * count + k + 1, 3 * count + k] for k in range(count - 1)]
     navmesh = NavMesh.from_polygons(vertices, polygons)
-    assert navmesh._now.state.layout.dented.any()
+    assert navmesh.snapshot.topology.dented.any()
     for seed in range(20):
         a, b = navmesh.random_points(2, seed=seed)
         path = navmesh.path(a, b)
@@ -183,9 +183,9 @@ def test_dented_polygons_are_searched_and_none_of_them_for_ever():
 # --- borders ---------------------------------------------------------------------------------------------------------
 
 
-def two_squares(kinds=(1, 2)):
+def two_squares(areas=(1, 2)):
     return NavMesh.from_polygons(
-        [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)], [[0, 1, 4, 3], [1, 2, 5, 4]], kinds=kinds
+        [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)], [[0, 1, 4, 3], [1, 2, 5, 4]], areas=areas
     )
 
 
@@ -195,11 +195,11 @@ def test_on_a_border_beside_closed_ground_one_is_on_open_ground(closed):
     inside = (0.5, 0.5) if closed == 2 else (1.5, 0.5)
     costs = {closed: math.inf}
     for border in ((1, 0.5), (1, 0), (1, 1)):
-        for optimal in (True, False):
-            assert navmesh.path(border, inside, costs=costs, optimal=optimal).cost == pytest.approx(
+        for best in (True, False):
+            assert navmesh.path(border, inside, costs=costs, exact=best).cost == pytest.approx(
                 math.dist(border, inside)
             )
-            assert navmesh.path(inside, border, costs=costs, optimal=optimal).found
+            assert navmesh.path(inside, border, costs=costs, exact=best).found
         assert navmesh.reachable(border, inside, costs=costs)
         assert navmesh.path(border, border, costs=costs).cost == 0
         assert navmesh.raycast(border, inside, costs=costs).fraction == 1.0
@@ -219,8 +219,8 @@ def test_whoever_stands_on_a_corner_of_a_path_can_go_on():
     stood = 0
     for _ in range(12):
         vertices, polygons = grid_polygons(rng, 5, 6, closed=0.1)
-        kinds = rng.choice([1, 1, 2], len(polygons))
-        navmesh = NavMesh.from_polygons(turned(vertices, 0.4), polygons, kinds=kinds)
+        areas = rng.choice([1, 1, 2], len(polygons))
+        navmesh = NavMesh.from_polygons(turned(vertices, 0.4), polygons, areas=areas)
         costs = {2: math.inf}
         points = navmesh.random_points(20, seed=int(rng.integers(1 << 30)))
         for a, b in pairwise(points):
@@ -241,8 +241,8 @@ def test_a_ray_passes_a_vertex_on_the_open_side_and_never_between_two_walls():
     vertices = [(x, y) for y in range(3) for x in range(3)]
     squares = [[0, 1, 4, 3], [1, 2, 5, 4], [3, 4, 7, 6], [4, 5, 8, 7]]
     for turn in (0.0, 0.7):
-        for kinds, passes in (((1, 1, 1, 1), True), ((1, 2, 1, 1), True), ((1, 1, 2, 1), True), ((1, 2, 2, 1), False)):
-            navmesh = NavMesh.from_polygons(turned(vertices, turn), squares, kinds=kinds)
+        for areas, passes in (((1, 1, 1, 1), True), ((1, 2, 1, 1), True), ((1, 1, 2, 1), True), ((1, 2, 2, 1), False)):
+            navmesh = NavMesh.from_polygons(turned(vertices, turn), squares, areas=areas)
             a, b, middle = turned([(0.25, 0.25), (1.75, 1.75), (1, 1)], turn)
             for start, end in ((a, b), (b, a)):
                 hit = navmesh.raycast(start, end, costs={2: math.inf})
@@ -262,14 +262,14 @@ def test_links_on_borders_are_used_from_every_side():
     apart = np.array([(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)])
     vertices = np.concatenate([apart, apart + np.array((10, 0))])
     polygons = [[0, 1, 4, 3], [1, 2, 5, 4], [6, 7, 10, 9], [7, 8, 11, 10]]
-    for kinds in ((1, 1, 1, 1), (2, 1, 2, 1), (1, 2, 1, 2), (2, 1, 1, 2)):
-        navmesh = NavMesh.from_polygons(vertices, polygons, kinds=kinds)
-        navmesh.add_link((1, 0.5), (11, 0.5), cost=0.25, one_way=True)
+    for areas in ((1, 1, 1, 1), (2, 1, 2, 1), (1, 2, 1, 2), (2, 1, 1, 2)):
+        navmesh = NavMesh.from_polygons(vertices, polygons, areas=areas)
+        navmesh.add_link((1, 0.5), (11, 0.5), cost=0.25, both_ways=False)
         costs = {2: math.inf}
         for a, b in (((0.5, 0.5), (10.5, 0.5)), ((1.5, 0.5), (11.5, 0.5)), ((0.5, 0.5), (11.5, 0.5))):
-            wanted = [kinds[0] if a[0] < 1 else kinds[1], kinds[2] if b[0] < 11 else kinds[3]] == [1, 1]
-            for optimal in (True, False):
-                path = navmesh.path(a, b, costs=costs, optimal=optimal)
+            wanted = [areas[0] if a[0] < 1 else areas[1], areas[2] if b[0] < 11 else areas[3]] == [1, 1]
+            for best in (True, False):
+                path = navmesh.path(a, b, costs=costs, exact=best)
                 assert path.found == wanted
                 assert not wanted or path.cost == pytest.approx(1.25)
             assert navmesh.reachable(a, b, costs=costs) == wanted
@@ -277,23 +277,23 @@ def test_links_on_borders_are_used_from_every_side():
             assert navmesh.path(b, a, costs=costs).status is Status.UNREACHABLE
 
 
-@pytest.mark.parametrize("optimal", [True, False])
-def test_who_lands_on_a_pinch_point_leaves_to_all_sides_and_nobody_walks_through_it(optimal):
+@pytest.mark.parametrize("best", [True, False])
+def test_who_lands_on_a_pinch_point_leaves_to_all_sides_and_nobody_walks_through_it(best):
     # Two squares that touch in (1, 1), and a third from which a link leads onto that corner.
     vertices = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 1), (2, 2), (1, 2), (5, 0), (6, 0), (6, 1), (5, 1)]
     navmesh = NavMesh.from_polygons(np.array(vertices, float), [[0, 1, 2, 3], [2, 4, 5, 6], [7, 8, 9, 10]])
-    navmesh.add_link((5, 0.5), (1, 1), cost=2.0, one_way=True)
+    navmesh.add_link((5, 0.5), (1, 1), cost=2.0, both_ways=False)
     low, high, away = (0.0, 0.0), (2.0, 2.0), (6.0, 0.5)
     for a, b in ((low, high), (high, low)):
-        assert navmesh.path(a, b, optimal=optimal).status is Status.UNREACHABLE
+        assert navmesh.path(a, b, exact=best).status is Status.UNREACHABLE
         assert not navmesh.reachable(a, b)
-        assert navmesh.path((1, 1), b, optimal=optimal).cost == pytest.approx(math.sqrt(2))
-        assert navmesh.path(away, b, optimal=optimal).cost == pytest.approx(3 + math.sqrt(2))
-        assert navmesh.path(b, (1, 1), optimal=optimal).cost == pytest.approx(math.sqrt(2))
+        assert navmesh.path((1, 1), b, exact=best).cost == pytest.approx(math.sqrt(2))
+        assert navmesh.path(away, b, exact=best).cost == pytest.approx(3 + math.sqrt(2))
+        assert navmesh.path(b, (1, 1), exact=best).cost == pytest.approx(math.sqrt(2))
     # A link that begins there is taken from both sides.
-    navmesh.add_link((1, 1), (5, 0.5), cost=3.0, one_way=True)
+    navmesh.add_link((1, 1), (5, 0.5), cost=3.0, both_ways=False)
     for a in (low, high):
-        assert navmesh.path(a, away, optimal=optimal).cost == pytest.approx(4 + math.sqrt(2))
+        assert navmesh.path(a, away, exact=best).cost == pytest.approx(4 + math.sqrt(2))
 
 
 def test_reachable_follows_links_in_their_direction():
@@ -302,7 +302,7 @@ def test_reachable_follows_links_in_their_direction():
     navmesh = NavMesh.from_polygons(vertices, np.arange(20).reshape(5, 4))
     middles = np.array([(3 * k + 0.5, 0.5) for k in range(5)])
     for a, b, one_way in ((0, 1, True), (1, 2, True), (2, 1, True), (3, 2, True), (3, 4, False)):
-        navmesh.add_link(middles[a], middles[b], cost=1.0, one_way=one_way)
+        navmesh.add_link(middles[a], middles[b], cost=1.0, both_ways=not one_way)
     ways = {0: {0, 1, 2}, 1: {1, 2}, 2: {1, 2}, 3: {1, 2, 3, 4}, 4: {1, 2, 3, 4}}
     for a in range(5):
         for b in range(5):

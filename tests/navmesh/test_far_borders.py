@@ -52,7 +52,7 @@ def check_quick(vertices, polygons, pairs, more):
     navmesh = NavMesh.from_polygons(vertices, polygons)
     ground = ground_of(vertices, polygons, more)
     for a, b in pairs:
-        best, quick = navmesh.path(a, b), navmesh.path(a, b, optimal=False)
+        best, quick = navmesh.path(a, b), navmesh.path(a, b, exact=False)
         assert quick.found == best.found
         if quick:
             line = quick.points[:, :2] - vertices[0]
@@ -93,7 +93,7 @@ def test_a_quick_path_from_a_border_in_line_with_the_next_portal_turns_at_that_p
     check_quick(vertices, polygons, [(a, b), (b, a)], 1e-8)
     navmesh = NavMesh.from_polygons(vertices, polygons)
     for start, goal in ((a, b), (b, a)):
-        assert navmesh.path(start, goal, optimal=False).cost == pytest.approx(7.41440709777, abs=1e-8)
+        assert navmesh.path(start, goal, exact=False).cost == pytest.approx(7.41440709777, abs=1e-8)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, 2.5, 4.0])
@@ -110,8 +110,8 @@ def test_a_quick_path_turns_at_the_near_end_of_a_portal_that_it_sees_edge_on(ang
         truth = (4.0 - x) + 1.0 + np.hypot(3.0, 1.0)
         navmesh = NavMesh.from_polygons(far, polygons)
         for start, goal in ((a, b), (b, a)):
-            for optimal in (True, False):
-                assert navmesh.path(start, goal, optimal=optimal).cost == pytest.approx(truth, abs=1e-8)
+            for exact in (True, False):
+                assert navmesh.path(start, goal, exact=exact).cost == pytest.approx(truth, abs=1e-8)
 
 
 def joined_by_edges(polygons):
@@ -139,7 +139,7 @@ def check_both_ways(vertices, polygons, pairs, more):
         assert there.found or not joined
         if there:
             assert there.cost == pytest.approx(back.cost, rel=1e-9, abs=more)
-            assert there.cost <= navmesh.path(a, b, optimal=False).cost + more
+            assert there.cost <= navmesh.path(a, b, exact=False).cost + more
             assert ground.covers(shapely.LineString(there.points[:, :2] - vertices[0]))
             for p, q in pairwise(there.points):
                 assert navmesh.raycast(p, q).fraction == navmesh.raycast(q, p).fraction == 1.0
@@ -201,7 +201,7 @@ def test_a_way_on_from_a_link_that_ends_on_a_border_is_found_as_the_way_from_the
         count = len(vertices)
         navmesh = NavMesh.from_polygons(linked, [*polygons, [count, count + 1, count + 2]])
         landing, goal = on_borders(vertices, polygons, rng, 2)
-        navmesh.add_link(island[0], landing, cost=1.0, one_way=True)
+        navmesh.add_link(island[0], landing, cost=1.0, both_ways=False)
         way, alone = navmesh.path(island[0], goal), NavMesh.from_polygons(linked, polygons).path(landing, goal)
         assert way.found == alone.found
         if way:

@@ -27,9 +27,9 @@ def build(mesh, **options):
 
 def same(one, two):
     """Whether two meshes are equal array by array."""
-    for a, b in zip(one._now.state.ground, two._now.state.ground, strict=True):
+    for a, b in zip(one.snapshot.ground, two.snapshot.ground, strict=True):
         np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(one.kinds, two.kinds)
+    np.testing.assert_array_equal(one.areas, two.areas)
 
 
 # A ramp to an upper floor, with a gap of a column and a half between it and the top of a box.
@@ -64,7 +64,7 @@ def test_tiles_give_one_mesh_without_gaps_that_joins_what_a_single_tile_joins(me
     check_neighbours(tiled)
     assert tiled.area == pytest.approx(whole.area, rel=0.08)
     points = whole.random_points(40, seed=1)
-    points = points[(tiled.locate(points) >= 0) & (tiled.locate(points, tolerance=0.0, reach=0.5) >= 0)]
+    points = points[(tiled.locate(points) >= 0) & (tiled.locate(points, tolerance=0.0, max_distance=0.5) >= 0)]
     # Contours are simplified by up to 1.3 cells, which may close or open a passage that is barely wide enough: what a
     # wider agent joins is joined, and what a slimmer one does not join is not. That one needs smaller columns, since
     # its own radius is rounded up to them; but then it sees gaps that larger columns step over.
@@ -186,15 +186,15 @@ def test_a_ray_meets_a_wall_and_a_step_slides_along_it():
     np.testing.assert_allclose(navmesh.move_along((3, 1), (3.5, 1.4)), (3.5, 1.4, 0))
 
 
-def strip(kinds=None):
+def strip(areas=None):
     """Three rooms side by side, and a way around the middle one."""
     vertices = [(0, 0), (4, 0), (8, 0), (12, 0), (0, 4), (4, 4), (8, 4), (12, 4), (0, 6), (12, 6)]
     polygons = [[0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [4, 5, 6, 7, 9, 8]]
-    return NavMesh.from_polygons(vertices, polygons, kinds=kinds)
+    return NavMesh.from_polygons(vertices, polygons, areas=areas)
 
 
 def test_kinds_of_area_cost_what_the_agent_says():
-    navmesh = strip(kinds=[1, 2, 1, 3])
+    navmesh = strip(areas=[1, 2, 1, 3])
     assert navmesh.path((2, 2), (10, 2)).cost == pytest.approx(8)
     closed = navmesh.path((2, 2), (10, 2), costs={2: math.inf})
     assert closed.cost == pytest.approx(2 * math.sqrt(8) + 4)
@@ -203,7 +203,7 @@ def test_kinds_of_area_cost_what_the_agent_says():
     assert 1 not in dear.nodes
     assert navmesh.path((2, 2), (10, 2), costs={1: 2.0, 2: 2.0, 3: 2.0}).cost == pytest.approx(16)
     assert navmesh.path((2, 2), (6, 2), costs={2: math.inf}).status is Status.UNREACHABLE
-    assert navmesh.path((2, 2), (10, 2), costs={2: 1.5}, optimal=False).cost == pytest.approx(2 + 4 * 1.5 + 2)
+    assert navmesh.path((2, 2), (10, 2), costs={2: 1.5}, exact=False).cost == pytest.approx(2 + 4 * 1.5 + 2)
     assert navmesh.path((2, 2), (10, 2), costs={2: 1.5}).cost == pytest.approx(2 * math.sqrt(8) + 4)
     assert navmesh.path((2, 2), (10, 2), costs={2: 1.3}).cost == pytest.approx(2 + 4 * 1.3 + 2)
     for wrong in ({300: 1.0}, {1: 0.0}, {1: -1.0}):
@@ -212,17 +212,17 @@ def test_kinds_of_area_cost_what_the_agent_says():
 
 
 def test_a_path_over_weighted_ground_costs_what_each_metre_of_it_costs():
-    navmesh = strip(kinds=[1, 2, 1, 3])
+    navmesh = strip(areas=[1, 2, 1, 3])
     for start, goal in (((2, 2), (10, 3)), ((1, 5), (11, 1)), ((0.5, 0.5), (6, 3))):
         for costs in ({2: 1.5}, {2: 3.0, 3: 2.0}, {1: 4.0, 3: 1.1}):
             path = navmesh.path(start, goal, costs=costs)
-            assert path.cost <= navmesh.path(start, goal, costs=costs, optimal=False).cost * (1 + 1e-12)
+            assert path.cost <= navmesh.path(start, goal, costs=costs, exact=False).cost * (1 + 1e-12)
             rings = [[tuple(navmesh.vertices[v, :2]) for v in ring] for ring in navmesh.polygons]
-            rates = [costs.get(int(kind), 1.0) for kind in navmesh.kinds]
+            rates = [costs.get(int(kind), 1.0) for kind in navmesh.areas]
             assert path.cost == pytest.approx(naive_navcost.walk_cost(rings, rates, path.points[:, :2]))
     # Over a link nothing is walked: its own cost counts.
     apart = NavMesh.from_polygons(
-        [(0, 0), (4, 0), (4, 4), (0, 4), (10, 0), (14, 0), (14, 4), (10, 4)], [[0, 1, 2, 3], [4, 5, 6, 7]], kinds=[1, 2]
+        [(0, 0), (4, 0), (4, 4), (0, 4), (10, 0), (14, 0), (14, 4), (10, 4)], [[0, 1, 2, 3], [4, 5, 6, 7]], areas=[1, 2]
     )
     apart.add_link((4, 2), (10, 2), cost=1.0)
     assert apart.path((1, 2), (12, 2), costs={2: 5.0}).cost == pytest.approx(3 + 1 + 5 * 2)
@@ -232,12 +232,12 @@ def test_links_lead_across_gaps_one_way_or_both():
     vertices = [(0, 0), (4, 0), (4, 4), (0, 4), (10, 0), (14, 0), (14, 4), (10, 4)]
     navmesh = NavMesh.from_polygons(vertices, [[0, 1, 2, 3], [4, 5, 6, 7]])
     assert not navmesh.path((1, 2), (12, 2))
-    navmesh.add_link((4, 2), (10, 2), one_way=True)
-    for optimal in (True, False):
-        path = navmesh.path((1, 2), (12, 2), optimal=optimal)
+    navmesh.add_link((4, 2), (10, 2), both_ways=False)
+    for exact in (True, False):
+        path = navmesh.path((1, 2), (12, 2), exact=exact)
         assert path.cost == pytest.approx(11)
         np.testing.assert_allclose(path.points[:, 0], [1, 4, 10, 12])
-        assert not navmesh.path((12, 2), (1, 2), optimal=optimal)
+        assert not navmesh.path((12, 2), (1, 2), exact=exact)
     assert navmesh.graph.directed
     navmesh.add_link((10, 1), (4, 1), cost=0.0)
     assert navmesh.path((12, 1), (1, 1)).cost == pytest.approx(5)
@@ -379,8 +379,7 @@ def test_degenerate_geometry_is_cleaned_or_refused():
         ({"max_corners": 2}, "max_corners"),
         ({"max_error": 0.1}, "max_error"),
         ({"max_bulge": 0.0}, "max_bulge"),
-        ({"bogus": 1}, "unknown setting"),
-        ({"kinds": [1]}, "kinds"),
+        ({"areas": [1]}, "areas"),
         ({"bounds": [(0, 0, 0), (-1, 0, 0)]}, "bounds"),
     ],
 )

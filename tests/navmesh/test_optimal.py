@@ -41,7 +41,7 @@ def check_pairs(navmesh, pairs):
     for a, b in pairs:
         start, goal = naive.holding(places, rings, a), naive.holding(places, rings, b)
         expected = naive.shortest_walk(places, rings, a.tolist(), b.tolist(), start, goal)
-        best, pulled = navmesh.path(a, b), navmesh.path(a, b, optimal=False)
+        best, pulled = navmesh.path(a, b), navmesh.path(a, b, exact=False)
         assert best.cost == pytest.approx(expected, abs=1e-6)
         assert best.length == pytest.approx(expected, abs=1e-6)
         assert best.found == pulled.found == math.isfinite(expected)
@@ -106,7 +106,7 @@ def test_with_links_the_path_is_as_short_as_the_visibility_graph_with_jumps(worl
     for _ in range(count):
         tail, head = ends(navmesh, rng)
         one_way = bool(rng.random() < 0.5)
-        navmesh.add_link(tail, head, cost=cost, one_way=one_way)
+        navmesh.add_link(tail, head, cost=cost, both_ways=not one_way)
         first, last = naive.holding(places, rings, tail), naive.holding(places, rings, head)
         jumps.append((tail[:2].tolist(), first, head[:2].tolist(), last, cost))
         if not one_way:
@@ -114,7 +114,7 @@ def test_with_links_the_path_is_as_short_as_the_visibility_graph_with_jumps(worl
     a, b = ends(navmesh, rng)
     start, goal = naive.holding(places, rings, a), naive.holding(places, rings, b)
     expected = naive.shortest_walk(places, rings, a.tolist(), b.tolist(), start, goal, jumps)
-    best, pulled = navmesh.path(a, b), navmesh.path(a, b, optimal=False)
+    best, pulled = navmesh.path(a, b), navmesh.path(a, b, exact=False)
     assert best.cost == pytest.approx(expected, abs=1e-6)
     assert best.found == pulled.found
     assert pulled.cost >= expected - 1e-6
@@ -132,7 +132,7 @@ def test_a_pool_that_is_too_small_grows_and_the_path_is_whole():
     path = navmesh.path((0.5, 0.9), (count - 0.5, 0.9))
     assert path.cost == pytest.approx(count - 1)
     assert len(path.nodes) == count
-    assert navmesh.path((0.5, 0.9), (count - 0.5, 0.9), optimal=False).cost == pytest.approx(count - 1)
+    assert navmesh.path((0.5, 0.9), (count - 0.5, 0.9), exact=False).cost == pytest.approx(count - 1)
 
 
 def test_paths_keep_to_their_floor():
@@ -162,6 +162,6 @@ def test_a_budget_ends_the_search():
     navmesh = NavMesh.from_polygons(
         [(k, j) for k in range(9) for j in range(2)], [[2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1] for k in range(8)]
     )
-    for optimal in (True, False):
-        assert navmesh.path((0.5, 0.5), (7.5, 0.6), budget=2, optimal=optimal).status is Status.BUDGET_EXHAUSTED
-        assert navmesh.path((0.5, 0.5), (7.5, 0.6), budget=50, optimal=optimal).found
+    for exact in (True, False):
+        assert navmesh.path((0.5, 0.5), (7.5, 0.6), budget=2, exact=exact).status is Status.BUDGET_EXHAUSTED
+        assert navmesh.path((0.5, 0.5), (7.5, 0.6), budget=50, exact=exact).found

@@ -80,12 +80,12 @@ def test_a_triangle_fills_the_columns_it_reaches_into_between_its_lowest_and_hig
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(1, 4), st.integers(0, 2)), max_size=12))
 def test_merged_spans_are_the_union_of_the_parts_in_any_order(parts):
     spans = np.array([(c, low, low + size, -1) for c, low, size, _ in parts], np.int32).reshape(-1, 4)
-    kinds = np.array([kind for *_, kind in parts], np.uint8)
+    areas = np.array([kind for *_, kind in parts], np.uint8)
     grounds = spans[:, 2].astype(np.float32)
     heights = spans[:, 1:3].astype(float)
     world = np.empty((0, 3)), np.empty((0, 3), np.int32), VoxelFrame(0.0, 0.0, 0.0, 0.5, 0.25, 0, 0, 3, 1)
-    field, _, _ = _heightfield_kernels.merge_spans(*world, spans, kinds, grounds, heights, 1.0)
-    turned = spans[::-1].copy(), kinds[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
+    field, _, _ = _heightfield_kernels.merge_spans(*world, spans, areas, grounds, heights, 1.0)
+    turned = spans[::-1].copy(), areas[::-1].copy(), grounds[::-1].copy(), heights[::-1].copy()
     back, _, _ = _heightfield_kernels.merge_spans(*world, *turned, 1.0)
     for a, b in zip(field, back, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -205,7 +205,7 @@ def test_polygons_are_convex_disjoint_and_fill_the_simplified_rims(mesh, most, r
     tile, _ = pipeline.polygons(rims, space, region, frame, settings_)
     area = 0
     rings = []
-    for at in range(len(tile.kinds)):
+    for at in range(len(tile.areas)):
         ring = tile.vertices[tile.offsets[at] : tile.offsets[at + 1]]
         assert 3 <= len(ring) <= most
         x, y = tile.x[ring].astype(int), tile.y[ring].astype(int)
@@ -230,7 +230,7 @@ def test_polygons_are_convex_disjoint_and_fill_the_simplified_rims(mesh, most, r
                 assert abs(place @ plane - place @ other) > 1.0
     # Neighbours name each other across the same edge.
     edges = {}
-    for at in range(len(tile.kinds)):
+    for at in range(len(tile.areas)):
         ring = tile.vertices[tile.offsets[at] : tile.offsets[at + 1]].tolist()
         ahead = tile.neighbours[tile.offsets[at] : tile.offsets[at + 1]].tolist()
         for a, b, other in zip(ring, ring[1:] + ring[:1], ahead, strict=True):

@@ -27,18 +27,18 @@ def build(parts, keep="all", tile=8, smallest=3.0):
 
 def derive(navmesh):
     """Make everything that a mesh derives on first use."""
-    layout = navmesh._now.state.layout
+    layout = navmesh.snapshot.topology
     for name in ("twins", "portals", "areas", "centres", "components", "cells", "turns"):
         getattr(layout, name)
 
 
 def check_same(navmesh, wanted):
     """Two meshes are equal, and what one has carried over is what the other derives."""
-    one, two = navmesh._now.state.layout, wanted._now.state.layout
+    one, two = navmesh.snapshot.topology, wanted.snapshot.topology
     for name, a, b in zip(one.ground._fields, one.ground, two.ground, strict=True):
         np.testing.assert_array_equal(a, b, name)
-    np.testing.assert_array_equal(one.kinds, two.kinds)
-    fresh = Topology(two.ground, two.kinds)
+    np.testing.assert_array_equal(one.areas, two.areas)
+    fresh = Topology(two.ground, two.areas)
     for name in ("twins", "areas", "centres", "components", "turns"):
         np.testing.assert_array_equal(getattr(one, name), getattr(fresh, name), name)
     for name, a, b in zip(one.portals._fields, one.portals, fresh.portals, strict=True):
@@ -89,10 +89,10 @@ def test_a_rebuild_of_a_few_tiles_equals_a_full_build(world, keep, tile):
     derive(navmesh)
     for low, high, top in changes:
         parts = [*parts, box((*low, -0.1), (*high, top))]
-        before = navmesh._now.state
+        before = navmesh.snapshot
         navmesh.rebuild([(*low, -1), (*high, 6)], mesh_of(*parts), workers=1)
         check_same(navmesh, build(parts, keep, tile))
-        check_kept(before, navmesh._now.state)
+        check_kept(before, navmesh.snapshot)
     # And back again, the last one first.
     for low, high, _ in reversed(changes):
         parts = parts[:-1]

@@ -19,16 +19,16 @@ pytestmark = pytest.mark.kernels
 
 def linked_mesh(world, links):
     vertices, polygons, rng = world
-    navmesh = NavMesh.from_polygons(vertices, polygons, kinds=rng.integers(1, 4, len(polygons)))
+    navmesh = NavMesh.from_polygons(vertices, polygons, areas=rng.integers(1, 4, len(polygons)))
     for _ in range(links):
         tail, head = navmesh.random_points(2, seed=int(rng.integers(1 << 30)))
-        navmesh.add_link(tail, head, cost=float(rng.integers(0, 3)), one_way=bool(rng.random() < 0.5))
+        navmesh.add_link(tail, head, cost=float(rng.integers(0, 3)), both_ways=bool(rng.random() >= 0.5))
     return navmesh
 
 
-def ways(state, a, b):
+def ways(snapshot, a, b):
     """How many portals and links lead from one polygon to another."""
-    ground, links = state.ground, state.links
+    ground, links = snapshot.ground, snapshot.link_arrays
     doors = ground.neighbours[ground.offsets[a] : ground.offsets[a + 1]]
     return np.count_nonzero(doors == b) + np.count_nonzero(links.targets[links.offsets[a] : links.offsets[a + 1]] == b)
 
@@ -37,21 +37,21 @@ def ways(state, a, b):
 @given(polygon_meshes(), st.integers(0, 3), st.sampled_from([{}, {1: 4.0}, {2: 0.5, 3: np.inf}]))
 def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs):
     navmesh = linked_mesh(world, links)
-    state = navmesh._now.state
-    rates = state.rates(costs)
+    snapshot = navmesh.snapshot
+    area_costs = snapshot.area_costs(costs)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
-    path = navmesh.path(a, b, optimal=False, costs=costs)
-    string = queries.through(state, path.nodes, *state.frame.local(navmesh.project([a, b])), rates)
+    path = navmesh.path(a, b, exact=False, costs=costs)
+    string = queries.funnel(snapshot, path.nodes, *snapshot.frame.local(navmesh.project([a, b])), area_costs)
     assert string.status is path.status
-    if path.found and all(ways(state, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
+    if path.found and all(ways(snapshot, *pair) == 1 for pair in itertools.pairwise(path.nodes)):
         assert string.cost == pytest.approx(path.cost)
-        np.testing.assert_allclose(state.frame.world(string.points), path.points)
+        np.testing.assert_allclose(snapshot.frame.world(string.points), path.points)
     elif path.found and not links:  # several portals to choose from: a string all the same, and a legal one
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
         rings = [ring.tolist() for ring in navmesh.polygons]
-        for p, q in itertools.pairwise(state.frame.world(string.points)[:, :2].tolist()):
+        for p, q in itertools.pairwise(snapshot.frame.world(string.points)[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
-    assert queries.through(state, path.nodes[:0], a, b, rates).status is Status.UNREACHABLE
+    assert queries.funnel(snapshot, path.nodes[:0], a, b, area_costs).status is Status.UNREACHABLE
 
 
 @settings(max_examples=60)
@@ -59,7 +59,7 @@ def test_the_string_through_a_path_of_polygons_is_that_path(world, links, costs)
 def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_and_stays_on_the_mesh(world, costs):
     navmesh = linked_mesh(world, 0)
     a, b = navmesh.random_points(2, seed=int(world[2].integers(1 << 30)))
-    path = navmesh.path(a, b, optimal=False, costs=costs)
+    path = navmesh.path(a, b, exact=False, costs=costs)
     best = navmesh.path(a, b, costs=costs)
     smooth = path.smooth()
     assert smooth.status is path.status
@@ -70,7 +70,7 @@ def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_
         rate = costs.get(1, 1.0)
         assert smooth.cost == pytest.approx(rate * np.hypot(*np.diff(smooth.points[:, :2], axis=0).T).sum())
         places = [tuple(vertex[:2]) for vertex in navmesh.vertices.tolist()]
-        open_ = np.isfinite([costs.get(kind, 1.0) for kind in navmesh.kinds.tolist()])
+        open_ = np.isfinite([costs.get(kind, 1.0) for kind in navmesh.areas.tolist()])
         rings = [ring.tolist() for ring, there in zip(navmesh.polygons, open_, strict=True) if there]
         for p, q in itertools.pairwise(smooth.points[:, :2].tolist()):
             assert naive.visible(places, rings, naive.shared_edges(rings), p, q, None, None)
@@ -79,13 +79,13 @@ def test_a_smoothed_path_is_no_longer_than_before_nor_shorter_than_the_shortest_
 def test_a_path_with_different_costs_or_links_is_not_smoothed():
     square = np.array([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], float)
     vertices = np.concatenate([square + np.array(aside) for aside in ((0, 0, 0), (4, 0, 0), (0, 4, 0), (4, 4, 0))])
-    navmesh = NavMesh.from_polygons(vertices, np.arange(16).reshape(4, 4), kinds=[1, 2, 1, 1])
-    around = navmesh.path((1, 3.9), (7, 4.1), optimal=False, costs={2: 50.0})
+    navmesh = NavMesh.from_polygons(vertices, np.arange(16).reshape(4, 4), areas=[1, 2, 1, 1])
+    around = navmesh.path((1, 3.9), (7, 4.1), exact=False, costs={2: 50.0})
     assert len(around.points) > 2
     with pytest.raises(ParameterError, match="cannot be smoothed"):
         around.smooth()
     navmesh.add_link((0.5, 0.5), (7.5, 7.5), cost=0.1)
-    jump = navmesh.path((0.2, 1), (7, 7.8), optimal=False)
+    jump = navmesh.path((0.2, 1), (7, 7.8), exact=False)
     assert jump.smooth() is jump
 
 
@@ -93,20 +93,20 @@ def test_a_path_with_different_costs_or_links_is_not_smoothed():
 @given(polygon_meshes(), st.integers(0, 2))
 def test_many_strings_are_the_strings_one_by_one_with_any_number_of_threads(world, links):
     navmesh = linked_mesh(world, links)
-    state = navmesh._now.state
-    rates = state.rates({1: 2.0})
+    snapshot = navmesh.snapshot
+    area_costs = snapshot.area_costs({1: 2.0})
     starts, goals = navmesh.random_points(700, seed=1), navmesh.random_points(700, seed=2)
     corridors = navmesh.graph.paths(navmesh.locate(starts), navmesh.locate(goals))
-    starts, goals = state.frame.local(starts), state.frame.local(goals)
-    given = state, corridors.nodes, corridors.offsets, starts, goals, rates
-    points, offsets, costs = queries.through_many(*given, 1)
-    for other, expected in zip(queries.through_many(*given, 3), (points, offsets, costs), strict=True):
+    starts, goals = snapshot.frame.local(starts), snapshot.frame.local(goals)
+    given = snapshot, corridors.nodes, corridors.offsets, starts, goals, area_costs
+    points, offsets, costs = queries.funnel_many(*given, 1)
+    for other, expected in zip(queries.funnel_many(*given, 3), (points, offsets, costs), strict=True):
         np.testing.assert_array_equal(other, expected)
     assert len(points) == offsets[-1]
     np.testing.assert_array_equal(np.isfinite(costs), corridors.found)
     np.testing.assert_array_equal(np.diff(offsets) >= 2, corridors.found)
     for at in range(0, 700, 50):
-        path = queries.through(state, corridors[at].nodes, starts[at], goals[at], rates)
+        path = queries.funnel(snapshot, corridors[at].nodes, starts[at], goals[at], area_costs)
         np.testing.assert_array_equal(path.points, points[offsets[at] : offsets[at + 1]])
         assert path.cost == costs[at]
 
@@ -115,10 +115,10 @@ def test_polygons_that_do_not_touch_are_no_corridor():
     navmesh = NavMesh.from_polygons(
         [(k, j) for k in range(5) for j in range(2)], [[2 * k, 2 * k + 2, 2 * k + 3, 2 * k + 1] for k in range(4)]
     )
-    state = navmesh._now.state
+    snapshot = navmesh.snapshot
     start, goal = np.array([0.5, 0.5, 0.0]), np.array([2.5, 0.5, 0.0])
-    assert queries.through(state, np.array([0, 2], np.int32), start, goal, state.rates(None)).cost == np.inf
-    assert queries.through(state, np.array([0, 1, 2], np.int32), start, goal, state.rates(None)).cost == 2.0
+    assert queries.funnel(snapshot, np.array([0, 2], np.int32), start, goal, snapshot.area_costs(None)).cost == np.inf
+    assert queries.funnel(snapshot, np.array([0, 1, 2], np.int32), start, goal, snapshot.area_costs(None)).cost == 2.0
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.7, 2.0, 4.4])
@@ -153,5 +153,5 @@ def test_smoothing_cuts_no_corner_through_a_pinch_point(angle, shift):
         math.dist(p, q) for p, q in itertools.pairwise([(0.9, 0.3), (1, 0), (2, 0), (2, 1), (1, 1), (0.05, 0.55)])
     )
     assert best.cost == pytest.approx(length, rel=1e-8)
-    for path in (best, navmesh.path(start, goal, optimal=False), navmesh.path(goal, start, optimal=False)):
+    for path in (best, navmesh.path(start, goal, exact=False), navmesh.path(goal, start, exact=False)):
         assert path.smooth().cost == pytest.approx(length, rel=1e-8)

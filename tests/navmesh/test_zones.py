@@ -64,16 +64,17 @@ def test_ground_inside_a_zone_has_its_kind_and_ground_outside_has_not(seed, tile
     two, three = shapely.Polygon(zones[0][0]), shapely.Polygon(zones[1][0])
     shapes = {2: two - three, 3: three, 4: shapely.Polygon()}
     points = navmesh.random_points(2000, seed=1)
-    kinds = navmesh.kinds[navmesh.locate(points)]
+    areas = navmesh.areas[navmesh.locate(points)]
     for kind, shape in shapes.items():
         deep = shape.buffer(-BEND - CELL)
         near = shape.buffer(BEND + CELL)
         inside = shapely.contains_xy(deep, points[:, 0], points[:, 1])
         outside = ~shapely.contains_xy(near, points[:, 0], points[:, 1])
-        assert (kinds[inside] == kind).all()
-        assert (kinds[outside] != kind).all()
+        assert (areas[inside] == kind).all()
+        assert (areas[outside] != kind).all()
         # Rims wander to both sides of the zone's, so the area is nearer than a cell all around.
-        assert navmesh.areas[navmesh.kinds == kind].sum() == pytest.approx(shape.area, abs=0.5 * CELL * shape.length)
+        size = navmesh.polygon_areas[navmesh.areas == kind].sum()
+        assert size == pytest.approx(shape.area, abs=0.5 * CELL * shape.length)
 
 
 @settings(max_examples=15)
@@ -102,7 +103,7 @@ def test_paths_go_round_a_zone_that_costs_more_and_one_that_is_closed():
     swamp = zoned(ground, [(ring, -1, 1, 5)])
     assert swamp.path(start, goal).cost == pytest.approx(28)
     around = swamp.path(start, goal, costs={5: 20.0})
-    assert set(swamp.kinds[around.nodes]) == {1}
+    assert set(swamp.areas[around.nodes]) == {1}
     assert around.cost > 35
     closed = zoned(ground, [(ring, -1, 1, 0)])
     assert closed.path(start, goal).cost == pytest.approx(around.cost, abs=2.0)
@@ -116,11 +117,11 @@ def test_a_zone_may_say_what_each_kind_becomes():
     table[1], table[2] = 7, 9
     lower = [(0, 0), (SIZE, 0), (SIZE, SIZE / 2), (0, SIZE / 2)]
     navmesh = NavMesh.build(
-        mesh_of(*halves), AGENT, cell_size=CELL, tile_size=8, kinds=[1, 1, 2, 2], zones=[(lower, -1.0, 1.0, table)]
+        mesh_of(*halves), AGENT, cell_size=CELL, tile_size=8, areas=[1, 1, 2, 2], zones=[(lower, -1.0, 1.0, table)]
     )
     for x, left in ((0.25, True), (0.75, False)):
         for y, inside in ((0.25, True), (0.75, False)):
-            kind = navmesh.kinds[navmesh.locate((x * SIZE, y * SIZE, 0.0))]
+            kind = navmesh.areas[navmesh.locate((x * SIZE, y * SIZE, 0.0))]
             assert kind == {(True, True): 7, (True, False): 1, (False, True): 9, (False, False): 2}[left, inside]
 
 
@@ -141,8 +142,8 @@ def test_a_zone_may_say_what_each_kind_becomes():
 def test_a_zone_that_is_none_is_told_by_its_number_and_changes_nothing(zone, error):
     ground = [floor(0, 0, SIZE, SIZE)]
     navmesh = build(ground)
-    before = navmesh._now
+    before = navmesh.snapshot
     with pytest.raises(error, match=r"zones\[1\]") as caught:
         navmesh.rebuild([(0, 0, 0), (1, 1, 1)], mesh_of(*ground), zones=[([(0, 0), (1, 0), (0, 1)], 0, 1, 2), zone])
     assert isinstance(caught.value, WayfoldError)
-    assert navmesh._now is before
+    assert navmesh.snapshot is before

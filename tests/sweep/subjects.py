@@ -51,11 +51,15 @@ def graph():
 def navmesh():
     vertices = [(x, y) for y in range(3) for x in range(3)]
     polygons = [(0, 1, 4, 3), (1, 2, 5, 4), (3, 4, 7, 6), (4, 5, 8, 7)]
-    return wayfold.NavMesh.from_polygons(np.array(vertices, float) * 10.0, polygons, kinds=[0, 1, 0, 2])
+    result = wayfold.NavMesh.from_polygons(np.array(vertices, float) * 10.0, polygons, areas=[0, 1, 0, 2])
+    result.add_link(HERE, THERE)
+    return result
 
 
 def built_navmesh():
-    return wayfold.NavMesh.build(mesh(), Agent(), tile_size=24)
+    result = wayfold.NavMesh.build(mesh(), Agent(), tile_size=24)
+    result.add_link(HERE, THERE)
+    return result
 
 
 @functools.cache
@@ -315,10 +319,10 @@ BY_NAME = {
     "cells": cells, "cell": 1.0, "box_low": HERE, "box_high": THERE, "box": (HERE, (9.0, 9.0, 1.0)),
     "directions": [(0.0, 0.0, -1.0)], "origins": [(3.0, 3.0, 5.0)], "low": HERE, "high": (9.0, 9.0, 9.0),
     "motions": Motion.SURFACE, "costs": None, "cost": 1.0, "count": 3, "seed": 0, "workers": 1, "progress": None,
-    "radius": 0.4, "height": 1.8, "climb": 0.5, "slope": 45.0, "edges": [(0, 1), (1, 2)], "kinds": None,
+    "radius": 0.4, "height": 1.8, "climb": 0.5, "slope": 45.0, "edges": [(0, 1), (1, 2)], "kinds": None, "areas": None,
     "vertices": SQUARE, "names": ["grass"], "boundary": SQUARE, "obstacles": [], "obstacle": [(2, 2), (3, 2), (3, 3)],
     "weights": {"grass": 2.0}, "shape": lambda: Box((5, 5, -1), (7, 7, 3)), "number": 0,
-    "path": lambda: graph().path(0, 15), "world": voxels, "region": 0, "level": 1, "polygons_": [(0, 1, 2, 3)],
+    "path": lambda: graph().path(0, 15), "world": voxels, "region": 0, "level": 1,
     "polygons": [(0, 1, 2, 3)], "free": np.ones((4, 4), bool), "spacing": 1.0, "max_distance": 5.0,
 }  # fmt: skip
 _NODES = {"start": 0, "goal": 15, "starts": [0], "goals": [15], "nodes": [3], "source": 0, "targets": [3]}
@@ -419,12 +423,12 @@ BY_CALLABLE = {
     "Terrain.field": {"nodes": "centres"},
     "Terrain.paths": {"weights": None},
     "Terrain.cost": {"weights": None},
-    "NavMesh.from_polygons": {"kinds": [1]},
-    "NavMesh": {"ground": lambda: _parts()[0], "kinds": lambda: _parts()[1]},
+    "NavMesh.from_polygons": {"areas": [1]},
+    "NavMesh": {"ground": lambda: _parts()[0], "areas": lambda: _parts()[1]},
     "NavMesh.build": {"cell_size": None, "zones": ()},
-    "NavMesh.rebuild": {"zones": ()}, "NavMesh.rebuilt": {"zones": ()},
+    "NavMesh.rebuild": {"zones": ()}, "NavMesh.changed": {"zones": ()},
     "NavMesh.export": {"file": lambda: folder("out.mesh")}, "NavMesh.read": {"file": lambda: _exported()},
-    "NavMesh.path": {"costs": {1: 2.0}},
+    "NavMesh.path": {"costs": {1: 2.0}}, "NavMesh.remove_link": {"id": 0},
     "Settings": {"tile_size": 0}, "Settings.cells": {"square_metres": 4.0},
     "WaypointGraph.build": {"region_size": 10.0},
     "WaypointGraph.from_graph": {"graph": graph},
@@ -512,8 +516,6 @@ OPTIONS = {
     "SparseGrid.from_heightmap": [_GRID],
     "SparseGrid.from_mesh": [{"sector_size": 8} | {name: _GRID[name] for name in _GRID if name != "max_step"}],
     "SparseGrid.from_movingai": [_GRID],
-    "NavMesh.build": [_NAVMESH],
-    "NavMesh.paths": [{"optimal": True, "costs": {1: 2.0}, "budget": None}],
     "Terrain.paths": [_TERRAIN | {"radius": 0.0, "weights": None}, _TERRAIN | {"graph": "grid", "cell": 2.0}],
     "FloorPlan.decompose": [_CUT | {"method": "deaccon"}],
     "Building.decompose": [_CUT | {"method": "deaccon"}],
@@ -584,7 +586,7 @@ def _levels():
 # Variants of objects that refuse everything here.
 REFUSED = {
     "NavMesh.rebuild": "only what was built from a mesh is rebuilt: NavMesh[built]",
-    "NavMesh.rebuilt": "only what was built from a mesh is rebuilt: NavMesh[built]",
+    "NavMesh.changed": "only what was built from a mesh is rebuilt: NavMesh[built]",
 }
 
 

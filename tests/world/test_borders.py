@@ -22,7 +22,7 @@ def planner():
 def shut(planner, points):
     now = planner._now
     found = now.navmesh.locate(points)
-    return now.rates.closed[now.state.kinds[found]] != 0
+    return now.area_costs.closed[now.mesh.areas[found]] != 0
 
 
 def test_whoever_stands_on_a_corner_of_a_path_beside_closed_ground_goes_on(planner):
@@ -56,10 +56,10 @@ def test_the_nearest_place_is_never_on_closed_ground(planner):
     assert len(closed) > 5
     for point in closed:
         place = planner.nearest(point)
-        held = planner._now.state.holding(
+        held = planner._now.mesh.holding(
             np.array([navmesh.locate(place)], np.int32),
-            planner._now.state.frame.local(place)[None],
-            planner._now.rates.closed,
+            planner._now.mesh.frame.local(place)[None],
+            planner._now.area_costs.closed,
         )
         assert len(held[0])
         assert not planner.path(point, place)
@@ -74,7 +74,7 @@ def test_a_link_that_is_added_to_the_map_is_taken_by_the_next_query(accelerator)
     planner = world.planner(accelerator=accelerator)
     a, b = (4.0, 4.0, 0.0), (24.0, 4.0, 0.0)
     assert not planner.reachable(a, b)
-    planner.map.add_link(a, b, cost=3.0, one_way=True)
+    planner.map.add_link(a, b, cost=3.0, both_ways=False)
     for _ in range(2):
         assert planner.reachable(a, b)
         assert not planner.reachable(b, a)

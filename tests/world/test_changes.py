@@ -184,10 +184,10 @@ def check_same_map(world, one, two):
         zones = [(block.outline, block.low, block.high, 0) for block in world.blocks]
         built = NavMesh.build(world.mesh, one.agent, zones=zones, **one.notes.settings)
         for navmesh in (two.map, built):
-            a, b = one.map._now.state, navmesh._now.state
+            a, b = one.map.snapshot, navmesh.snapshot
             for name, left, right in zip(a.ground._fields, a.ground, b.ground, strict=True):
                 np.testing.assert_array_equal(left, right, name)
-            np.testing.assert_array_equal(a.kinds, b.kinds)
+            np.testing.assert_array_equal(a.areas, b.areas)
             np.testing.assert_array_equal(a.components, b.components)
         return
     np.testing.assert_array_equal(one.map.points, two.map.points)

@@ -34,7 +34,7 @@ def test_every_way_to_ask_for_a_path_gives_the_integral_of_costs_along_its_point
     navmesh = now.navmesh
     floor = [k for k, ring in enumerate(navmesh.polygons) if navmesh.vertices[ring, 2].max() < 1.0]
     rings = [[tuple(navmesh.vertices[v, :2].tolist()) for v in navmesh.polygons[k]] for k in floor]
-    rates = [now.costs.get(int(navmesh.kinds[k]), 1.0) for k in floor]
+    rates = [now.costs.get(int(navmesh.areas[k]), 1.0) for k in floor]
     # Along the rims of the zones too: corners of polygons where costs change.
     corners = navmesh.vertices[np.unique(np.concatenate([navmesh.polygons[k] for k in floor]))]
     starts = np.concatenate([planner.random_points(12, seed=seed), rng.choice(corners, 12)])

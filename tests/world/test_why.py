@@ -126,14 +126,14 @@ def test_blocks_and_closed_ground_are_told():
 
 def test_polygons_tell_closed_ground_and_links():
     corners = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (2, 1), (3, 0), (3, 1)]
-    mesh = NavMesh.from_polygons(corners, [[0, 1, 2, 3], [1, 4, 5, 2], [4, 6, 7, 5]], kinds=[1, 2, 1])
+    mesh = NavMesh.from_polygons(corners, [[0, 1, 2, 3], [1, 4, 5, 2], [4, 6, 7, 5]], areas=[1, 2, 1])
     costs = {2: float("inf")}
     assert "closed to this agent" in mesh.path((0.5, 0.5), (2.5, 0.5), costs=costs).why
     assert mesh.path((0.5, 0.5), (1.5, 0.5), costs=costs).why == "the goal is on ground that is closed to this agent"
     assert mesh.path((1.5, 0.5), (1.5, 0.6), costs=costs).why.startswith("start and goal are on ground that is closed")
     apart = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
     assert "nowhere within 2.00 m" in apart.path((0.5, 0.1), (5.9, 0.1)).why
-    apart.add_link((1, 0.5), (5, 0), one_way=True)
+    apart.add_link((1, 0.5), (5, 0), both_ways=False)
     assert apart.path((0.5, 0.1), (5.9, 0.1)).why == ""
     assert apart.path((5.9, 0.1), (0.5, 0.1)).why.endswith("only links in the other direction join them")
 

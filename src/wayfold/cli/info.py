@@ -171,7 +171,7 @@ def describe_object(thing: Any) -> dict[str, Any]:
 
 
 def _navmesh(mesh: NavMesh) -> dict[str, Any]:
-    sizes = np.bincount(mesh.components, weights=mesh.areas)
+    sizes = np.bincount(mesh.components, weights=mesh.polygon_areas)
     return {
         "kind": "navigation mesh",
         "polygons": mesh.num_polygons,

@@ -2,5 +2,6 @@
 
 from wayfold.navmesh.navmesh import NavMesh, RayHit
 from wayfold.navmesh.pipeline import Settings
+from wayfold.navmesh.snapshot import Link
 
-__all__ = ["NavMesh", "RayHit", "Settings"]
+__all__ = ["Link", "NavMesh", "RayHit", "Settings"]

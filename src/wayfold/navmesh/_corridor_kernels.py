@@ -41,9 +41,9 @@ class PortalSpace(NamedTuple):
     """A query on the mesh as the shared search sees it."""
 
     portals: Portals
-    kinds: np.ndarray  # (p,) uint8
+    areas: np.ndarray  # (p,) uint8
     rates: np.ndarray  # (256,) float64, cost of a metre in each kind of area; infinite where it is closed
-    even: float  # the one rate of all kinds of area that occur, 0 where they differ
+    even: float  # the one rate of all areas that occur, 0 where they differ
     links: OffMeshLinks
     start: int  # polygon
     goal: int  # polygon
@@ -106,7 +106,7 @@ def _beside(space, node):
 @inline
 def _row(space, polygon):
     """First and one past the last door of a polygon; none where it is closed."""
-    if polygon < 0 or (space.even == 0.0 and not space.rates[space.kinds[polygon]] < np.inf):
+    if polygon < 0 or (space.even == 0.0 and not space.rates[space.areas[polygon]] < np.inf):
         return np.int64(0), np.int64(0)
     return space.portals.rows[polygon], space.portals.rows[polygon + 1]
 
@@ -169,7 +169,7 @@ def _(space, node, slot):
         slot -= space.links.offsets[one + 1] - space.links.offsets[one]
         one = two
     link = space.links.offsets[one] + slot
-    if not max(space.rates[space.kinds[one]], space.rates[space.kinds[space.links.targets[link]]]) < np.inf:
+    if not max(space.rates[space.areas[one]], space.rates[space.areas[space.links.targets[link]]]) < np.inf:
         return np.int32(-1)
     return np.int32(size + 2 + link)
 
@@ -191,7 +191,7 @@ def _(space, node, slot, successor):
             polygon = np.int32(space.goal)
         elif slot > last - first:
             polygon = two
-        rate = space.rates[space.kinds[polygon]]
+        rate = space.rates[space.areas[polygon]]
     if successor > size + 1:
         link = successor - size - 2
         start = space.links.starts[link]
@@ -264,13 +264,13 @@ def crossings(space, trail, vertices, corners, twins, over, ends, polygons):
 
 
 @kernel
-def graph_rows(portals, centres, kinds, rates, targets, costs):
+def graph_rows(portals, centres, areas, rates, targets, costs):
     """Write the rows of the graph of polygons: a step from centre to centre leads through the middle of a portal.
 
     `targets` and `costs` have an entry for each door; the rows begin at `Portals.rows`.
     """
     middles = portals.middles
-    for polygon in range(kinds.size):
+    for polygon in range(areas.size):
         x, y, z = centres[polygon, 0], centres[polygon, 1], centres[polygon, 2]
         for at in range(portals.rows[polygon], portals.rows[polygon + 1]):
             portal = portals.doors[at]
@@ -282,9 +282,9 @@ def graph_rows(portals, centres, kinds, rates, targets, costs):
             targets[at] = other
             # The same sum from both sides, to the last bit.
             if other < polygon:
-                costs[at] = rates[kinds[other]] * there + rates[kinds[polygon]] * here
+                costs[at] = rates[areas[other]] * there + rates[areas[polygon]] * here
             else:
-                costs[at] = rates[kinds[polygon]] * here + rates[kinds[other]] * there
+                costs[at] = rates[areas[polygon]] * here + rates[areas[other]] * there
 
 
 class PolygonSpace(NamedTuple):
@@ -323,9 +323,9 @@ class Strings(NamedTuple):
 class AreaPrices(NamedTuple):
     """What a walk over the mesh costs."""
 
-    kinds: np.ndarray  # (p,) uint8
+    areas: np.ndarray  # (p,) uint8
     rates: np.ndarray  # (256,) float64, cost of a metre in each kind of area; infinite where it is closed
-    even: float  # the one rate of all open kinds that occur, 0 where they differ
+    even: float  # the one rate of all open areas that occur, 0 where they differ
     slack: float  # metres by which a computed point may be off
 
 
@@ -335,13 +335,13 @@ def weigh(ground, prices, portals, points, portal_of, polygons, front):
 
     `portals` (k, 4), `points` and `portal_of` are those of the funnel; `polygons` (k + 1,) lie between the portals.
     """
-    kinds, rates = prices.kinds, prices.rates
+    areas, rates = prices.areas, prices.rates
     for polygon in polygons:
-        if not rates[kinds[polygon]] < np.inf:
+        if not rates[areas[polygon]] < np.inf:
             return np.inf
     if prices.even > 0.0:
         return prices.even * flat_length(points)
-    total = price(ground, kinds, rates, points, polygons[0], polygons[-1], prices.slack, LENIENT, front)
+    total = price(ground, areas, rates, points, polygons[0], polygons[-1], prices.slack, LENIENT, front)
     if total < np.inf:
         return total
     # Never seen: a string that is lost between polygons. Its corridor says where it should be.
@@ -360,7 +360,7 @@ def weigh(ground, prices, portals, points, portal_of, polygons, front):
                     part = ((portals[portal, 2] - ax) * uy - (portals[portal, 3] - ay) * ux) / speed
                 part = min(1.0, max(done, part))
             if part > done:
-                total += rates[kinds[polygons[portal]]] * (part - done) * length
+                total += rates[areas[polygons[portal]]] * (part - done) * length
                 done = part
     return total
 
@@ -459,7 +459,7 @@ def _lay(ground, prices, twins, links, polygons, start, goal, strings):
     x, y = start[0], start[1]
     for at in range(polygons.size - 1):
         here, beyond = polygons[at], polygons[at + 1]
-        rate = prices.rates[prices.kinds[here]]
+        rate = prices.rates[prices.areas[here]]
         best, best_edge, best_link = np.inf, -1, -1
         for edge in range(ground.offsets[here], ground.offsets[here + 1]):
             if ground.neighbours[edge] != beyond:

@@ -244,12 +244,12 @@ def _piece_holds(plane, piece, x, y, near):
 
 
 @kernel
-def surround(ground, plane, cells, closed, kinds, polygons, places, near, pieces, counts):
+def surround(ground, plane, cells, closed, areas, polygons, places, near, pieces, counts):
     """All open pieces that each place is in: several where it is on a border, none where all of them are closed.
 
     Parameters
     ----------
-    closed, kinds : (256,) and (p,) uint8
+    closed, areas : (256,) and (p,) uint8
         Which kinds of area are closed, and the kind of each polygon.
     polygons, places : (q,) int32, (q, 3) float64
         What `locate` found; there is none for polygon -1.
@@ -265,23 +265,23 @@ def surround(ground, plane, cells, closed, kinds, polygons, places, near, pieces
         if polygons[q] < 0:
             continue
         x, y = places[q, 0], places[q, 1]
-        count = _add_pieces(plane, closed, kinds, polygons[q], x, y, near, pieces[q], 0)
+        count = _add_pieces(plane, closed, areas, polygons[q], x, y, near, pieces[q], 0)
         low_row, high_row, low_column, high_column = _around(cells, x, y, near)
         for row in range(low_row, high_row + 1):
             for column in range(low_column, high_column + 1):
                 at = row * cells.columns + column
                 for k in range(cells.offsets[at], cells.offsets[at + 1]):
                     polygon = cells.polygons[k]
-                    if polygon == polygons[q] or closed[kinds[polygon]] or not contains(ground, polygon, x, y, near):
+                    if polygon == polygons[q] or closed[areas[polygon]] or not contains(ground, polygon, x, y, near):
                         continue
                     if _same_ground(ground, polygons[q], polygon, places[q], near):
-                        count = _add_pieces(plane, closed, kinds, polygon, x, y, near, pieces[q], count)
+                        count = _add_pieces(plane, closed, areas, polygon, x, y, near, pieces[q], count)
         counts[q] = count
 
 
 @inline
-def _add_pieces(plane, closed, kinds, polygon, x, y, near, pieces, count):
-    if closed[kinds[polygon]]:
+def _add_pieces(plane, closed, areas, polygon, x, y, near, pieces, count):
+    if closed[areas[polygon]]:
         return count
     first, last = plane.firsts[polygon], plane.lasts[polygon]
     some = False
@@ -344,7 +344,7 @@ def _area2(vertices, a, b, c):
 
 
 @kernel
-def areas(ground, first_polygon, last_polygon, out):
+def polygon_areas(ground, first_polygon, last_polygon, out):
     """Area of the polygons `first_polygon` to `last_polygon` - 1 seen from above."""
     for polygon in range(first_polygon, last_polygon):
         first, last = ground.offsets[polygon], ground.offsets[polygon + 1]
@@ -581,7 +581,7 @@ def shortcuts(ground, plane, starts, pieces, points, ahead, floor, near, tried, 
 
 
 @kernel
-def slide(ground, closed, kinds, starts, x, y, to_x, to_y, near, queue):
+def slide(ground, closed, areas, starts, x, y, to_x, to_y, near, queue):
     """The reachable point nearest to a target not far away: (polygon, x, y), polygon FULL when scratch is too small.
 
     Polygons within half the way of its middle are searched from `starts`, those of the start, outwards; `queue` (k,)
@@ -601,7 +601,7 @@ def slide(ground, closed, kinds, starts, x, y, to_x, to_y, near, queue):
             return here, to_x, to_y
         for edge in range(ground.offsets[here], ground.offsets[here + 1]):
             ahead = ground.neighbours[edge]
-            if ahead < 0 or closed[kinds[ahead]]:
+            if ahead < 0 or closed[areas[ahead]]:
                 nx, ny, off = nearest_on_edge(ground, here, edge, to_x, to_y)
                 if off < nearest:
                     best, best_x, best_y, nearest = here, nx, ny, off

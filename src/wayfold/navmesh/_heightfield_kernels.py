@@ -26,7 +26,7 @@ class ZonePrisms(NamedTuple):
     offsets: np.ndarray  # (z + 1,) int64
     corners: np.ndarray  # (k, 2) float64, metres
     heights: np.ndarray  # (z, 2) float64, low and high end, metres
-    kinds: np.ndarray  # (z, 256) uint8, what each kind becomes; all 0 for closed
+    areas: np.ndarray  # (z, 256) uint8, what each kind becomes; all 0 for closed
 
 
 @inline
@@ -58,15 +58,15 @@ def closes(space, frame, height, zones, zone, k):
 
 @kernel
 def mark(space, frame, height, zones, closing):
-    """Give the ground in zones their kinds, later zones last; with `closing`, do what zones of kind 0 ask for instead.
+    """Give the ground in zones their areas, later zones last; with `closing`, do what zones of kind 0 ask for instead.
 
     A span belongs to a zone when the middle of its column does, and the height of its ground up to half a voxel. A
     zone that closes takes every column that it reaches into, and all ground from which a body of `height` voxels
     reaches into it: what is closed must never look smaller than it is.
     """
-    for zone in range(len(zones.kinds)):
-        kinds = zones.kinds[zone]
-        if (kinds[1] == 0) != closing:
+    for zone in range(len(zones.areas)):
+        areas = zones.areas[zone]
+        if (areas[1] == 0) != closing:
             continue
         ring = zones.corners[zones.offsets[zone] : zones.offsets[zone + 1]]
         low_x, low_y, high_x, high_y = np.inf, np.inf, -np.inf, -np.inf
@@ -95,7 +95,7 @@ def mark(space, frame, height, zones, closing):
                         if closes(space, frame, height, zones, zone, k):
                             space.kind[k] = 0
                     elif space.kind[k] > 0 and low - slack <= space.ground[k] <= high + slack:
-                        space.kind[k] = kinds[space.kind[k]]
+                        space.kind[k] = areas[space.kind[k]]
 
 
 OPEN_SKY = 1 << 30  # ceiling of a span with nothing above it
@@ -135,7 +135,7 @@ class SpanParts(NamedTuple):
     offsets: np.ndarray  # (columns + 1,) int32
     order: np.ndarray  # (k,) int32, rows of the arrays below
     spans: np.ndarray  # (k, 4) int32, see `rasterise`
-    kinds: np.ndarray  # (k,) uint8
+    areas: np.ndarray  # (k,) uint8
     heights: np.ndarray  # (k, 2) float64
 
 
@@ -189,14 +189,14 @@ def _row_heights(polygon, count, frame, first, last, lowest, highest):
 
 
 @kernel_with_memory
-def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
+def rasterise(vertices, triangles, areas, chosen, flattest, frame):
     """Voxels of the chosen triangles: every column that a triangle reaches into gets a span, clipped to that column.
 
     Parameters
     ----------
     vertices : (n, 3) float64, metres
     triangles : (m, 3) int32, counter-clockwise seen from outside
-    kinds : (m,) uint8, or empty
+    areas : (m,) uint8, or empty
         Area kind of each triangle, 0 where it must not be walked on; empty for 1 everywhere.
     chosen : (k,) int32
         Triangles to look at.
@@ -243,7 +243,7 @@ def rasterise(vertices, triangles, kinds, chosen, flattest, frame):
             continue
         kind = np.uint8(0)
         if nz > 0.0 and nz >= flattest * np.sqrt(nx * nx + ny * ny + nz * nz):
-            kind = kinds[number] if kinds.size > 0 else np.uint8(1)
+            kind = areas[number] if areas.size > 0 else np.uint8(1)
         for y in range(first_row, last_row + 1):
             count = _clip(triangle, 3, above, frame.y + (y - 2 * HAIR) * frame.cell, True)
             count = _clip(above, count, row, frame.y + (y + 1 + 2 * HAIR) * frame.cell, False)
@@ -363,7 +363,7 @@ def height_over(vertices, triangles, number, x, y, slack=HAIR):
 
 
 @helper
-def _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last, source):
+def _shown(vertices, triangles, frame, spans, areas, heights, order, first, last, source):
     """The highest place of a part of a span that no ground above all of it covers; -infinity where none shows."""
     number = spans[source, 3]
     if number < 0:
@@ -379,7 +379,7 @@ def _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last
         shows = True
         for part in range(first, last):
             other = order[part]
-            if kinds[other] > 0 and heights[other, 0] > heights[source, 1]:
+            if areas[other] > 0 and heights[other, 0] > heights[source, 1]:
                 if not np.isnan(height_over(vertices, triangles, spans[other, 3], x, y)):
                     shows = False
                     break
@@ -410,7 +410,7 @@ def _cut(at, rate, low, high):
 
 
 @helper
-def _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, source, lowest):
+def _rise(vertices, triangles, frame, spans, areas, heights, order, first, last, source, lowest):
     """The least that ground from `lowest` up rises above a part of a span where its edges meet it; infinite for none.
 
     An edge with more such ground on its other side is none.
@@ -424,7 +424,7 @@ def _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last,
     best = np.inf
     for part in range(first, last):
         other = order[part]
-        if kinds[other] == 0 or spans[other, 3] < 0 or heights[other, 0] < lowest or other == source:
+        if areas[other] == 0 or spans[other, 3] < 0 or heights[other, 0] < lowest or other == source:
             continue
         for side in range(3):
             p, q = triangles[spans[other, 3], side], triangles[spans[other, 3], (side + 1) % 3]
@@ -455,7 +455,7 @@ def _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last,
                 meets = True
                 for above in range(first, last):
                     cover = order[above]
-                    if kinds[cover] > 0 and cover != source and heights[cover, 0] >= lowest and spans[cover, 3] >= 0:
+                    if areas[cover] > 0 and cover != source and heights[cover, 0] >= lowest and spans[cover, 3] >= 0:
                         if not np.isnan(height_over(vertices, triangles, spans[cover, 3], out_x, out_y, 0.0)):
                             meets = False
                             break
@@ -466,7 +466,7 @@ def _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last,
 
 
 @helper
-def _stepped_down(vertices, triangles, frame, spans, kinds, heights, order, first, last, lowest, climb, meeting):
+def _stepped_down(vertices, triangles, frame, spans, areas, heights, order, first, last, lowest, climb, meeting):
     """The lowest point of the parts of a span that one gets to by one step from ground that begins at `lowest`.
 
     With `meeting` steps are measured where the ground meets the parts, and what does not meet it is left out; else from
@@ -476,27 +476,27 @@ def _stepped_down(vertices, triangles, frame, spans, kinds, heights, order, firs
     for at in range(first, last):
         part = order[at]
         bottom, top = heights[part, 0], heights[part, 1]
-        if kinds[part] == 0 or not bottom < below or lowest > top + climb:
+        if areas[part] == 0 or not bottom < below or lowest > top + climb:
             continue
         if meeting and (lowest > top or lowest > bottom + climb):
-            if _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, part, lowest) > climb:
+            if _rise(vertices, triangles, frame, spans, areas, heights, order, first, last, part, lowest) > climb:
                 continue
         elif lowest > top and lowest > bottom + climb:
-            shown = _shown(vertices, triangles, frame, spans, kinds, heights, order, first, last, part)
+            shown = _shown(vertices, triangles, frame, spans, areas, heights, order, first, last, part)
             if lowest > shown + (top - bottom) / _PLACES + climb:
                 continue
         below = bottom
     if not meeting and below < lowest:
         for at in range(first, last):
             part = order[at]
-            if kinds[part] > 0 and heights[part, 0] < lowest:
-                if _rise(vertices, triangles, frame, spans, kinds, heights, order, first, last, part, lowest) < np.inf:
+            if areas[part] > 0 and heights[part, 0] < lowest:
+                if _rise(vertices, triangles, frame, spans, areas, heights, order, first, last, part, lowest) < np.inf:
                     return lowest
     return below
 
 
 @kernel_with_memory
-def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, climb):
+def merge_spans(vertices, triangles, frame, spans, areas, grounds, heights, climb):
     """Solid spans of each column: those that overlap or touch become one.
 
     The kind of a merged span is the highest kind among the parts whose top is within `climb` (metres) of its own top: a
@@ -551,14 +551,14 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
                 real = max(real, heights[order[part], 1])
             lowest = real
             lower = end > k + 1
-            if not lower and kinds[order[k]] > 0:
+            if not lower and areas[order[k]] > 0:
                 lowest = heights[order[k], 0]
             while lower:
                 # Ground that reaches as high first: that is most of it.
                 lower, steps = False, False
                 for part in range(k, end):
                     source = order[part]
-                    if kinds[source] > 0 and heights[source, 0] < lowest <= heights[source, 1] + climb:
+                    if areas[source] > 0 and heights[source, 0] < lowest <= heights[source, 1] + climb:
                         if lowest <= heights[source, 1] + hair and lowest <= heights[source, 0] + climb:
                             lowest = heights[source, 0]
                             lower = True
@@ -567,14 +567,14 @@ def merge_spans(vertices, triangles, frame, spans, kinds, grounds, heights, clim
                 for meeting in (True, False):
                     if steps and not lower:
                         below = _stepped_down(
-                            vertices, triangles, frame, spans, kinds, heights, order, k, end, lowest, climb, meeting
+                            vertices, triangles, frame, spans, areas, heights, order, k, end, lowest, climb, meeting
                         )
                         lower = below < lowest
                         lowest = below
             for part in range(k, end):
                 source = order[part]
                 if heights[source, 1] >= real - climb:
-                    merged_kind = max(merged_kind, kinds[source])
+                    merged_kind = max(merged_kind, areas[source])
                 if spans[source, 2] >= highest - 1:
                     merged_ground = max(merged_ground, grounds[source])
             low[used] = bottom
@@ -596,7 +596,7 @@ def _ground_at(vertices, triangles, frame, parts, column, x, y, low, high):
     found = np.nan
     for at in range(parts.offsets[column], parts.offsets[column + 1]):
         part = parts.order[at]
-        if parts.kinds[part] == 0 or parts.spans[part, 3] < 0:
+        if parts.areas[part] == 0 or parts.spans[part, 3] < 0:
             continue
         if parts.heights[part, 0] > high or parts.heights[part, 1] < low:
             continue

@@ -374,7 +374,7 @@ def find_walls(
                         )
                         if not _known(segments, before, used):
                             used += 1
-            if other >= 0 and len(zones.kinds) > 0:
+            if other >= 0 and len(zones.areas) > 0:
                 if used + len(zones.corners) > len(segments):
                     more = np.empty((2 * (used + len(zones.corners)), 4))
                     more[:used] = segments[:used]
@@ -523,8 +523,8 @@ def _is_step(vertices, triangles, level, within, polygon, count, first, last, lo
 def _outlines(space, frame, zones, height, k, x, y, segments, used):
     """Add what a column, x and y, has of the outlines of zones that close its span `k`; return the segments' number."""
     left, down = frame.x + frame.first_x * frame.cell, frame.y + frame.first_y * frame.cell
-    for zone in range(len(zones.kinds)):
-        if zones.kinds[zone, 1] != 0 or not closes(space, frame, height, zones, zone, k):
+    for zone in range(len(zones.areas)):
+        if zones.areas[zone, 1] != 0 or not closes(space, frame, height, zones, zone, k):
             continue
         first, last = zones.offsets[zone], zones.offsets[zone + 1]
         for corner in range(first, last):
@@ -1058,7 +1058,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
     places = np.zeros(total, np.int32)
     links = np.full((total, 4), -1, np.int32)
     floor = np.empty(total, np.int32)
-    kinds = np.empty(total, np.uint8)
+    areas = np.empty(total, np.uint8)
     ground = np.empty(total, np.float32)
     for k in range(size):
         if first[k] >= 0:
@@ -1067,7 +1067,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
             floor[at] = space.floor[k]
             ground[at] = space.ground[k]
             # Kind 0 would be read as ground beside which a lane may lie.
-            kinds[at] = 1
+            areas[at] = 1
             region[at] = LANE if distance[k] >= limit else BEYOND
     wide = width * parts
     for k in range(size):
@@ -1083,7 +1083,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
             cell_x, cell_y = at % parts, at // parts
             places[own] = (y * parts + cell_y) * wide + x * parts + cell_x
             floor[own] = space.floor[k]
-            kinds[own] = kind[k]
+            areas[own] = kind[k]
             off_x, off_y = (cell_x + 0.5) / parts - 0.5, (cell_y + 0.5) / parts - 0.5
             ground[own] = space.ground[k] + off_x * rise_x + off_y * rise_y
             for side in range(4):
@@ -1118,7 +1118,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
             head += 1
             for side in range(4):
                 other = links[own, side]
-                if other < 0 or other >= room or region[other] != 0 or kinds[other] != kinds[seed]:
+                if other < 0 or other >= room or region[other] != 0 or areas[other] != areas[seed]:
                     continue
                 column = columns[owners[other]]
                 if _block(column, width, frame) == block and (
@@ -1129,7 +1129,7 @@ def lane_space(space, kind, distance, slot, cells, columns, frame, border, limit
                     queue[tail] = other
                     tail += 1
     nothing = np.zeros(1, np.int32)
-    space = Open(nothing, floor, floor, kinds, ground, links, np.zeros(1), np.zeros(1), np.zeros(1, np.uint8))
+    space = Open(nothing, floor, floor, areas, ground, links, np.zeros(1), np.zeros(1), np.zeros(1, np.uint8))
     return space, region, places
 
 

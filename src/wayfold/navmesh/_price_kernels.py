@@ -81,7 +81,7 @@ def _touches(ground, polygon, edge, x, y, dx, dy, slack):
 
 
 @inline
-def _spread(ground, kinds, rates, front, count, t, x, y, dx, dy, slack):
+def _spread(ground, areas, rates, front, count, t, x, y, dx, dy, slack):
     """Let the front reach every polygon beyond an edge that the walker touches at share `t`; return its new size."""
     changed = True
     while changed:
@@ -91,7 +91,7 @@ def _spread(ground, kinds, rates, front, count, t, x, y, dx, dy, slack):
             here = front.polygon[at]
             for edge in range(ground.offsets[here], ground.offsets[here + 1]):
                 beyond = ground.neighbours[edge]
-                if beyond < 0 or not rates[kinds[beyond]] < np.inf:
+                if beyond < 0 or not rates[areas[beyond]] < np.inf:
                     continue
                 low, high = _touches(ground, here, edge, x, y, dx, dy, slack)
                 if not low <= t <= high:
@@ -115,7 +115,7 @@ def _spread(ground, kinds, rates, front, count, t, x, y, dx, dy, slack):
 
 
 @helper
-def _follow(ground, kinds, rates, front, count, x, y, to_x, to_y, slack):
+def _follow(ground, areas, rates, front, count, x, y, to_x, to_y, slack):
     """Carry the front from one point straight to another; return its new size, 0 where the leg leaves open ground."""
     dx, dy = to_x - x, to_y - y
     length = np.sqrt(dx * dx + dy * dy)
@@ -125,7 +125,7 @@ def _follow(ground, kinds, rates, front, count, x, y, to_x, to_y, slack):
         front.high[at] = _leaves(ground, front.polygon[at], x, y, dx, dy, 2.0 * slack)
     t = 0.0
     for _ in range(8 * ground.corners.size + 8):
-        count = _spread(ground, kinds, rates, front, count, t, x, y, dx, dy, slack)
+        count = _spread(ground, areas, rates, front, count, t, x, y, dx, dy, slack)
         kept = 0
         for at in range(count):
             if front.high[at] > t or t >= 1.0:
@@ -150,16 +150,16 @@ def _follow(ground, kinds, rates, front, count, x, y, to_x, to_y, slack):
                     if t < high < stop:
                         stop = high
         for at in range(count):
-            front.cost[at] += rates[kinds[front.polygon[at]]] * (stop - t) * length
+            front.cost[at] += rates[areas[front.polygon[at]]] * (stop - t) * length
         t = stop
     return 0
 
 
 @helper
-def price(ground, kinds, rates, points, first, last, slack, tries, front):
+def price(ground, areas, rates, points, first, last, slack, tries, front):
     """Cost of walking along `points` (k, 2), from polygon `first` to polygon `last`; infinite where one cannot.
 
-    `rates` (256,) float64 is the cost of a metre in each kind of area (`kinds`, one a polygon), infinite where it is
+    `rates` (256,) float64 is the cost of a metre in each kind of area (`areas`, one a polygon), infinite where it is
     closed. `slack` is how far a computed point may lie from the edge that it is meant to be on; it grows with every
     further try.
     """
@@ -168,7 +168,7 @@ def price(ground, kinds, rates, points, first, last, slack, tries, front):
         count = 1
         for at in range(len(points) - 1):
             count = _follow(
-                ground, kinds, rates, front, count, points[at, 0], points[at, 1], points[at + 1, 0], points[at + 1, 1],
+                ground, areas, rates, front, count, points[at, 0], points[at, 1], points[at + 1, 0], points[at + 1, 1],
                 slack,
             )  # fmt: skip
             if count == 0:

@@ -26,7 +26,7 @@ class TileMesh(NamedTuple):
     offsets: np.ndarray  # (p + 1,) int32
     vertices: np.ndarray  # (m,) int32
     neighbours: np.ndarray  # (m,) int32, polygon beyond the edge to the next vertex, -1 for none in this tile
-    kinds: np.ndarray  # (p,) uint8
+    areas: np.ndarray  # (p,) uint8
     doors: np.ndarray  # (d, 7) int32, see `tile_mesh`
 
 
@@ -50,13 +50,13 @@ def tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame):
     neighbours = np.full(size, -1, np.int32)
     owner = np.full(size, -1, np.int32)
     count = len(pieces.region)
-    kinds = np.empty(count, np.uint8)
+    areas = np.empty(count, np.uint8)
     used = 0
     for polygon in range(count):
         for at in range(pieces.offsets[polygon], pieces.offsets[polygon + 1]):
             owner[at] = polygon
             e = pieces.corner[at]
-            kinds[polygon] = space.kind[loops.span[e]]
+            areas[polygon] = space.kind[loops.span[e]]
             root = corners.root[e]
             if number[root] < 0:
                 number[root] = used
@@ -128,7 +128,7 @@ def tile_mesh(pieces, loops, corners, keep, edge_at, space, region, frame):
         pieces.offsets,
         vertices,
         neighbours,
-        kinds,
+        areas,
         doors[:door_count].copy(),
     )
 
@@ -160,7 +160,7 @@ class TileParts(NamedTuple):
     offsets: np.ndarray  # (p + 1,) int64
     vertices: np.ndarray  # (m,) int32
     neighbours: np.ndarray  # (m,) int32
-    kinds: np.ndarray  # (p,) uint8
+    areas: np.ndarray  # (p,) uint8
     doors: np.ndarray  # (d, 7) int32
     bases: np.ndarray  # (tiles + 1, 4) int64: first vertex, polygon, edge and door of each tile
 
@@ -298,7 +298,7 @@ def stitch(parts, lower, upper, columns, rows):
     edges = parts.vertices.size
     owner = np.empty(edges, np.int32)
     following = np.empty(edges, np.int32)
-    for polygon in range(parts.kinds.size):
+    for polygon in range(parts.areas.size):
         for edge in range(parts.offsets[polygon], parts.offsets[polygon + 1]):
             owner[edge] = polygon
             following[edge] = edge + 1
@@ -381,7 +381,7 @@ def stitch(parts, lower, upper, columns, rows):
 @helper_with_memory
 def _emit(parts, runs, count, chain_head, chains, ends, owner, following, root, splits, x, y, z):
     """The polygons with their split edges, and only the vertices that they use, numbered tile by tile."""
-    polygons = parts.kinds.size
+    polygons = parts.areas.size
     room = parts.vertices.size + 2 * count
     room += 2 * count
     vertices = np.empty(room, np.int32)

@@ -78,14 +78,14 @@ def widen(portals, prices, links, seeds, doors, region):
             portal = portals.doors[k]
             one, two = portals.sides[portal, 0], portals.sides[portal, 1]
             other = two if one == here else one
-            if region.inside[other] == 0 and prices.rates[prices.kinds[other]] < np.inf:
+            if region.inside[other] == 0 and prices.rates[prices.areas[other]] < np.inf:
                 region.inside[other] = 1
                 region.polygons[count] = other
                 count += 1
                 used += portals.rows[other + 1] - portals.rows[other]
         for link in range(links.offsets[here], links.offsets[here + 1]):
             other = links.targets[link]
-            if region.inside[other] == 0 and prices.rates[prices.kinds[other]] < np.inf:
+            if region.inside[other] == 0 and prices.rates[prices.areas[other]] < np.inf:
                 region.inside[other] = 1
                 region.polygons[count] = other
                 count += 1
@@ -125,7 +125,7 @@ def _ends(ground, twins, portals, portal):
 @inline
 def _along(portals, prices, portal):
     """Cost of a metre along a portal: the cheaper side."""
-    one, two = prices.kinds[portals.sides[portal, 0]], prices.kinds[portals.sides[portal, 1]]
+    one, two = prices.areas[portals.sides[portal, 0]], prices.areas[portals.sides[portal, 1]]
     return min(prices.rates[one], prices.rates[two])
 
 
@@ -159,7 +159,7 @@ def _cross(
 ):  # fmt: skip
     """Offer all ways from a node at (x, y) through a polygon, but to its `own` portal; returns the heap's new size."""
     points = crossings.shares.size
-    rate = prices.rates[prices.kinds[polygon]]
+    rate = prices.rates[prices.areas[polygon]]
     total = state.cost[node]
     if _among(polygon, goals):
         further = total + rate * _apart(x, y, to_x, to_y)
@@ -177,7 +177,7 @@ def _cross(
             ahead = scale * _apart(px, py, to_x, to_y)
             size = _offer(state, clock, size, other, node, further, ahead, crossings.via, polygon)
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
-        if not prices.rates[prices.kinds[links.targets[link]]] < np.inf:
+        if not prices.rates[prices.areas[links.targets[link]]] < np.inf:
             continue
         further = total + rate * _apart(x, y, links.starts[link, 0], links.starts[link, 1]) + links.costs[link]
         ahead = scale * _apart(links.ends[link, 0], links.ends[link, 1], to_x, to_y)
@@ -337,12 +337,12 @@ def lay(ground, twins, portals, prices, links, region, crossings, count, trail, 
             if via == ALONG:
                 rate = _along(portals, prices, portal)
                 beside = portals.sides[portal, 0]
-                if prices.rates[prices.kinds[beside]] > rate:
+                if prices.rates[prices.areas[beside]] > rate:
                     beside = portals.sides[portal, 1]
                 if crossings.via[trail[at - 1]] == ALONG:
                     used -= 1  # on along the same portal
             else:
-                rate, beside = prices.rates[prices.kinds[via]], via
+                rate, beside = prices.rates[prices.areas[via]], via
                 if passed == 0 or polygons[passed - 1] != via:
                     polygons[passed] = via
                     passed += 1
@@ -375,7 +375,7 @@ def _straight(ground, prices, line, a, b, first, last, front):
     pair = line.pair
     pair[0, 0], pair[0, 1] = line.points[a, 0], line.points[a, 1]
     pair[1, 0], pair[1, 1] = line.points[b, 0], line.points[b, 1]
-    return price(ground, prices.kinds, prices.rates, pair, first, last, prices.slack, STRICT, front)
+    return price(ground, prices.areas, prices.rates, pair, first, last, prices.slack, STRICT, front)
 
 
 @inline
@@ -437,7 +437,7 @@ def refine(ground, prices, links, chain, count, newton, line, start, goal, front
         if at == count - 1 or first[at] < 0:
             if at > begin_:
                 total += price(
-                    ground, prices.kinds, prices.rates, points[begin_ : at + 1], first[begin_], last[at - 1],
+                    ground, prices.areas, prices.rates, points[begin_ : at + 1], first[begin_], last[at - 1],
                     prices.slack, LENIENT, front,
                 )  # fmt: skip
             if at < count - 1:
@@ -503,7 +503,7 @@ def _step(rate, low, ax, ay, bx, by, leaving, cx, cy, dx, dy, entering, most):
 @inline
 def _lower(portals, prices, portal):
     """Cost of a metre along a portal: the cheaper side."""
-    one, two = prices.kinds[portals.sides[portal, 0]], prices.kinds[portals.sides[portal, 1]]
+    one, two = prices.areas[portals.sides[portal, 0]], prices.areas[portals.sides[portal, 1]]
     return min(prices.rates[one], prices.rates[two])
 
 
@@ -512,7 +512,7 @@ def _cross_bound(
     portals, prices, links, intervals, state, clock, size, node, own, polygon, ax, ay, bx, by, slope, goals, to_x, to_y
 ):
     """Offer all ways through a polygon from an interval (or a point) of its `own` portal; returns the heap's size."""
-    rate = prices.rates[prices.kinds[polygon]]
+    rate = prices.rates[prices.areas[polygon]]
     if not rate < np.inf:
         return size
     low = rate if own < 0 else _lower(portals, prices, own)
@@ -538,7 +538,7 @@ def _cross_bound(
             if step < most:
                 size, _ = offer(state, clock, size, other, node, total + max(0.0, step), 0.0)
     for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
-        if prices.rates[prices.kinds[links.targets[link]]] < np.inf:
+        if prices.rates[prices.areas[links.targets[link]]] < np.inf:
             x, y = links.starts[link, 0], links.starts[link, 1]
             step = _step(rate, low, ax, ay, bx, by, slope, x, y, x, y, 0.0, np.inf)
             size, _ = offer(
@@ -608,9 +608,9 @@ def tilt(portals, prices, links, intervals, state, starts, x, y, goals, to_x, to
             polygon = one if side == 0 else two
             if node == source:
                 polygon = starts[side]
-            if polygon < 0 or not prices.rates[prices.kinds[polygon]] < np.inf:
+            if polygon < 0 or not prices.rates[prices.areas[polygon]] < np.inf:
                 continue
-            rate = prices.rates[prices.kinds[polygon]]
+            rate = prices.rates[prices.areas[polygon]]
             for goal in goals:
                 if polygon == goal:
                     sx, sy = _slowness(rate, lower, px, py, qx, qy, to_x - fx, to_y - fy)
@@ -631,7 +631,7 @@ def tilt(portals, prices, links, intervals, state, starts, x, y, goals, to_x, to
                     size, _ = offer(state, clock, size, number, node, total, 0.0)
                     intervals.slope[number] = -0.5 * (sx * (bx - ax) + sy * (by - ay))
             for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
-                if prices.rates[prices.kinds[links.targets[link]]] < np.inf:
+                if prices.rates[prices.areas[links.targets[link]]] < np.inf:
                     dx, dy = links.starts[link, 0] - fx, links.starts[link, 1] - fy
                     sx, sy = _slowness(rate, lower, px, py, qx, qy, dx, dy)
                     total = state.cost[node] + sx * dx + sy * dy + links.costs[link]

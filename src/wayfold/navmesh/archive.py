@@ -32,12 +32,14 @@ from wayfold.navmesh.building import (
     lane_doors,
 )
 from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
-from wayfold.navmesh.snapshot import State, Version, linked
+from wayfold.navmesh.snapshot import Link, MeshSnapshot
 from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
 from wayfold.navmesh.topology import Topology
 
 _FAR = checks.LARGEST
-_TILES = "tiles/"
+_FLAT = {name: f"tiles/{'kinds' if name == 'areas' else name}" for name in Flat._fields}
+_ISLETS = {name: f"islets/{'areas' if name == 'sizes' else name}" for name in Islets._fields}
+"""Names of arrays in files, which outlive those in the code."""
 
 
 # --- what a file holds ---------------------------------------------------------------------------------------------
@@ -56,12 +58,26 @@ def neighbours_match(parts: Parts) -> None:
         raise ValueError("neighbours must name each other across the same edge")
 
 
+def links_whole(parts: Parts) -> None:
+    """Links have all of numbers, kinds and the next number, or nothing of it; numbers rise and stay below the next."""
+    there = {"link_ids" in parts.arrays, *(name in parts.meta for name in ("link_kinds", "next_link"))}
+    if len(there) > 1:
+        raise ValueError("numbers and kinds of links are there in part only")
+    if not there.pop():
+        return
+    numbers = parts.arrays["link_ids"]
+    if len(parts.meta["link_kinds"]) != len(numbers):
+        raise ValueError(f"there should be {len(numbers)} kinds of links")
+    if (np.diff(numbers, append=parts.meta["next_link"]) <= 0).any():
+        raise ValueError("numbers of links must rise, and be below the next one")
+
+
 def tiles_whole(parts: Parts) -> None:
     """All of a build is there or nothing of it, for as many tiles as the grid has."""
     arrays, meta = parts.arrays, parts.meta
-    names = {_TILES + name for name in Flat._fields} | {f"islets/{name}" for name in (*Islets._fields, "kept")}
-    names |= {"tiles/bounds"} | ({"tiles/seeds"} if meta.get("keep") == "seeds" else set())
-    extra = {name for name in arrays if name.startswith((_TILES, "islets/"))}
+    names = {*_FLAT.values(), *_ISLETS.values(), "islets/kept", "tiles/bounds"}
+    names |= {"tiles/seeds"} if meta.get("keep") == "seeds" else set()
+    extra = {name for name in arrays if name.startswith(("tiles/", "islets/"))}
     facts = {"agent", "settings", "grid", "keep"}
     if extra != (names if "grid" in meta else set()) or facts & meta.keys() not in (set(), facts):
         raise ValueError("what a rebuild needs is there in part only")
@@ -139,7 +155,7 @@ def islets_fit(parts: Parts) -> None:
     arrays = parts.arrays
     islets, bounds, ground = _islets(arrays), arrays["tiles/bounds"], _ground(arrays)
     counts, polygons = arrays["tiles/counts"], len(arrays["tiles/polygons"])
-    sizes = [polygons, len(islets.areas), len(islets.joints)]
+    sizes = [polygons, len(islets.sizes), len(islets.joints)]
     _rises(islets.bounds, sizes)
     if not (np.diff(islets.bounds[:, POLYGONS]) == counts[:, 1]).all() or len(islets.islet) != polygons:
         raise ValueError("the islands are not those of the tiles")
@@ -205,6 +221,7 @@ SCHEMA = Schema(
         "links": Array("float64", ("links", 2, 3), "ends of links as they were given, metres", -_FAR, _FAR),
         "link_costs": Array("float64", ("links",), "costs of links", 0.0, checks.LARGEST_COST),
         "link_one_way": Array("bool", ("links",), "whether a link leads one way only"),
+        "link_ids": Array("int64", ("links",), "numbers of links, rising", 0, 2**53, optional=True),
         "tiles/counts": Array(
             "int64", ("tiles", 6), "vertices, polygons, edges, doors, surface points and triangles of each tile",
             0, 2**31 - 1, **_HERE,
@@ -233,6 +250,8 @@ SCHEMA = Schema(
         "islets/kept": Array("bool", ("islets",), "whether a part stays in the mesh", **_HERE),
     },
     {
+        "link_kinds": Value(list, "free text for each link", each=Value(str, ""), optional=True),
+        "next_link": Value(int, "the number of the next link", 0, 2**53, optional=True),
         "agent": Value(dict, "whom a built mesh is for", optional=True, fields=AGENT_VALUES),
         "settings": Value(
             dict, "how it was built", optional=True,
@@ -266,6 +285,7 @@ SCHEMA = Schema(
     },
     checks=(
         neighbours_match,
+        links_whole,
         tiles_whole,
         tiles_refer_inwards,
         doors_lie_on_edges,
@@ -278,22 +298,24 @@ SCHEMA = Schema(
 # --- to and from it ------------------------------------------------------------------------------------------------
 
 
-def to_parts(now: Version) -> Parts:
+def to_parts(snapshot: MeshSnapshot) -> Parts:
     """A mesh with its links, and with its tiles where it was built."""
-    asked = now.asked
-    arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in now.state.ground._asdict().items()}
-    arrays["kinds"] = now.state.kinds
-    arrays["frame"] = np.array([*now.state.frame.origin, now.state.frame.extent])
-    arrays["links"] = np.array([[a, b] for a, b, _, _ in asked], np.float64).reshape(-1, 2, 3)
-    arrays["link_costs"] = np.array([cost for *_, cost, _ in asked], np.float64)
-    arrays["link_one_way"] = np.array([one_way for *_, one_way in asked], np.bool_)
-    built = now.built
+    links = snapshot.links
+    arrays: dict[str, NDArray[Any]] = {f"ground/{key}": value for key, value in snapshot.ground._asdict().items()}
+    arrays["kinds"] = snapshot.areas
+    arrays["frame"] = np.array([*snapshot.frame.origin, snapshot.frame.extent])
+    arrays["links"] = np.array([[link.start, link.end] for link in links], np.float64).reshape(-1, 2, 3)
+    arrays["link_costs"] = np.array([link.cost for link in links], np.float64)
+    arrays["link_one_way"] = np.array([not link.both_ways for link in links], np.bool_)
+    arrays["link_ids"] = np.array([link.id for link in links], np.int64)
+    meta: dict[str, Any] = {"link_kinds": [link.kind for link in links], "next_link": snapshot.next_link}
+    built = snapshot.built
     if built is None:
-        return Parts(arrays, {})
-    arrays |= {_TILES + name: array for name, array in concatenate(built.rows)._asdict().items()}
-    arrays |= {f"islets/{name}": array for name, array in built.islets._asdict().items()}
+        return Parts(arrays, meta)
+    arrays |= {_FLAT[name]: array for name, array in concatenate(built.rows)._asdict().items()}
+    arrays |= {_ISLETS[name]: array for name, array in built.islets._asdict().items()}
     arrays |= {"islets/kept": built.kept, "tiles/bounds": built.bounds}
-    meta: dict[str, Any] = {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
+    meta |= {"settings": asdict(built.settings), "grid": asdict(built.grid), "keep": built.keep}
     meta["grid"]["origin"] = list(built.grid.origin)
     meta["agent"] = agent_to_meta(built.agent)
     if not isinstance(built.keep, str):
@@ -302,7 +324,7 @@ def to_parts(now: Version) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(parts: Parts) -> Version:
+def from_parts(parts: Parts) -> MeshSnapshot:
     """The mesh."""
     arrays, meta = parts.arrays, parts.meta
     x, y, z, extent = arrays["frame"].tolist()
@@ -316,10 +338,22 @@ def from_parts(parts: Parts) -> Version:
         kept, bounds = arrays["islets/kept"], arrays["tiles/bounds"]
         settings, agent = Settings(**meta["settings"]), agent_from_meta(meta["agent"])
         built = Built(agent, settings, grid, rows, keep, _islets(arrays), kept, bounds)
-    state = State(Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent)))
-    links = zip(arrays["links"], arrays["link_costs"].tolist(), arrays["link_one_way"].tolist(), strict=True)
-    asked = tuple((ends[0].copy(), ends[1].copy(), cost, one_way) for ends, cost, one_way in links)
-    return linked(Version(state, built, asked))
+    topology = Topology(_ground(arrays), arrays["kinds"], Frame((x, y, z), extent))
+    # Files from before links had ids and kinds number them as they come.
+    count = len(arrays["links"])
+    links = zip(
+        arrays["link_ids"].tolist() if "link_ids" in arrays else range(count),
+        arrays["links"].tolist(),
+        arrays["link_costs"].tolist(),
+        meta.get("link_kinds", [""] * count),
+        arrays["link_one_way"].tolist(),
+        strict=True,
+    )
+    given = tuple(
+        Link(number, tuple(start), tuple(end), cost, kind, not one_way)
+        for number, (start, end), cost, kind, one_way in links
+    )
+    return MeshSnapshot(topology, built).with_links(given, meta.get("next_link", count))
 
 
 def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:
@@ -327,11 +361,11 @@ def _ground(arrays: Mapping[str, NDArray[Any]]) -> PolyMesh:
 
 
 def _flat(arrays: Mapping[str, NDArray[Any]]) -> Flat:
-    return Flat(*(arrays[_TILES + name] for name in Flat._fields))
+    return Flat(*(arrays[name] for name in _FLAT.values()))
 
 
 def _islets(arrays: Mapping[str, NDArray[Any]]) -> Islets:
-    return Islets(*(arrays[f"islets/{name}"] for name in Islets._fields))
+    return Islets(*(arrays[name] for name in _ISLETS.values()))
 
 
 def _grid(facts: Mapping[str, Any]) -> tiles.TileGrid:

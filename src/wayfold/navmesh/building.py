@@ -39,7 +39,7 @@ class Islets(NamedTuple):
 
     islet: NDArray[np.int32]
     """(p,) of each polygon that the tiles have."""
-    areas: NDArray[np.float64]
+    sizes: NDArray[np.float64]
     """(i,) square metres."""
     joints: NDArray[np.int32]
     """(j, 2) islets on both sides of a border between tiles, the lower first, in ascending order of these."""
@@ -49,21 +49,21 @@ class Islets(NamedTuple):
     @property
     def components(self) -> NDArray[np.int32]:
         """The component of each islet, numbered by their lowest islets."""
-        ends = np.cumsum(np.bincount(self.joints[:, 0], minlength=len(self.areas)))
+        ends = np.cumsum(np.bincount(self.joints[:, 0], minlength=len(self.sizes)))
         return join(np.append(np.zeros(1, np.int64), ends), np.ascontiguousarray(self.joints[:, 1]))
 
     def spliced(self, splice: TileSplice, fresh: Islets) -> Islets:
         """The islets after some tiles were changed."""
         return Islets(
             splice.numbers(POLYGONS, ISLETS, self.islet, fresh.islet),
-            splice.plain(ISLETS, self.areas, fresh.areas),
+            splice.plain(ISLETS, self.sizes, fresh.sizes),
             splice.numbers(JOINTS, ISLETS, self.joints, fresh.joints),
             splice.new,
         )
 
 
-def find_islets(joined: Joined, areas: NDArray[np.float64]) -> Islets:
-    """The islets of a mesh of tiles; `areas` (p,) are those of its polygons."""
+def find_islets(joined: Joined, polygon_areas: NDArray[np.float64]) -> Islets:
+    """The islets of a mesh of tiles; `polygon_areas` (p,) are those of its polygons."""
     ground, first = joined.ground, joined.bounds[:, POLYGONS]
     tile = np.repeat(np.arange(len(first) - 1), np.diff(first))
     owners = np.repeat(np.arange(len(tile)), np.diff(ground.offsets))
@@ -77,7 +77,7 @@ def find_islets(joined: Joined, areas: NDArray[np.float64]) -> Islets:
     # Islets are numbered by their lowest polygons, so tile by tile too.
     islets = np.append(0, np.maximum.accumulate(islet) + 1)[first]
     bounds = np.column_stack([first, islets, np.searchsorted(joints[:, 0], islets)])
-    sizes = np.asarray(np.bincount(islet, weights=areas, minlength=count), np.float64)
+    sizes = np.asarray(np.bincount(islet, weights=polygon_areas, minlength=count), np.float64)
     return Islets(islet, sizes, joints, bounds)
 
 
@@ -89,7 +89,7 @@ def stay(
     `mesh` has the polygons of all tiles; only seeds are looked up on it.
     """
     assert settings.min_region is not None
-    sizes = np.bincount(components, weights=islets.areas)
+    sizes = np.bincount(components, weights=islets.sizes)
     large = sizes >= 0.999 * settings.min_region
     if isinstance(keep, str):
         if keep == "largest" and len(sizes):
@@ -117,7 +117,7 @@ class Joined(NamedTuple):
     """A mesh of tiles; everything is numbered tile by tile."""
 
     ground: PolyMesh
-    kinds: NDArray[np.uint8]
+    areas: NDArray[np.uint8]
     """(p,)."""
     bounds: NDArray[np.int64]
     """(tiles + 1, 5): first polygon, edge, vertex, surface point and surface triangle of each tile."""
@@ -149,7 +149,7 @@ class Joined(NamedTuple):
             point[triangles],
         )
         counts = [_offsets(mask)[bounds[:, at]] for at, mask in enumerate((kept, edges, used, held, mine))]
-        return Joined(smaller, self.kinds[kept], np.column_stack(counts))
+        return Joined(smaller, self.areas[kept], np.column_stack(counts))
 
 
 def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
@@ -170,7 +170,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
         offsets,
         (edges[:, 0] + vertex_base).astype(np.int32),
         np.where(edges[:, 1] >= 0, edges[:, 1] + polygon_base, -1).astype(np.int32),
-        flat.kinds,
+        flat.areas,
         doors,
         np.ascontiguousarray(firsts[:, :4]),
     )
@@ -198,7 +198,7 @@ def join_tiles(flat: Flat, columns: int, rows: int, grid: TileGrid) -> Joined:
     )
     polygons = firsts[:, 1]
     bounds = (polygons, joined.offsets[polygons], joined.vertex_bases, firsts[:, 4], firsts[:, 5])
-    return Joined(ground, flat.kinds, np.column_stack(bounds))
+    return Joined(ground, flat.areas, np.column_stack(bounds))
 
 
 def _offsets(sizes: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -244,13 +244,13 @@ class Built:
 def assemble(agent: Agent, settings: Settings, grid: tiles.TileGrid, rows: Rows, keep: Keep) -> tuple[Built, Topology]:
     """The mesh of all tiles, without islands that are too small or not to be kept."""
     joined = join_tiles(concatenate(rows), grid.columns, grid.rows, grid)
-    whole = Topology(joined.ground, joined.kinds, grid.local_frame)
-    islets = find_islets(joined, whole.areas)
+    whole = Topology(joined.ground, joined.areas, grid.local_frame)
+    islets = find_islets(joined, whole.polygon_areas)
     components = islets.components
     kept = stay(components, islets, settings, keep, whole)[components]
     chosen = joined.without(kept[islets.islet])
-    layout = whole if chosen is joined else Topology(chosen.ground, chosen.kinds, grid.local_frame)
-    return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), layout
+    topology = whole if chosen is joined else Topology(chosen.ground, chosen.areas, grid.local_frame)
+    return Built(agent, settings, grid, rows, keep, islets, kept, chosen.bounds), topology
 
 
 def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
@@ -263,21 +263,21 @@ def check_keep(keep: str | ArrayLike) -> str | NDArray[np.float64]:
     return checks.points3(seeds[None] if seeds.ndim == 1 else seeds, "keep")
 
 
-def check_kinds(mesh: Mesh, kinds: ArrayLike | None) -> NDArray[np.uint8]:
-    """Area kinds of triangles, one each."""
-    if kinds is None:
+def check_areas(mesh: Mesh, areas: ArrayLike | None) -> NDArray[np.uint8]:
+    """Areas of triangles, one each."""
+    if areas is None:
         return _EVERY_KIND
-    array = checks.numbers(kinds, "kinds", bools=True)
+    array = checks.numbers(areas, "areas", bools=True)
     if array.shape != (len(mesh),) or array.dtype.kind not in "iub":
-        raise ParameterError(f"kinds must be one whole number for each of the {len(mesh)} triangles, not {array.shape}")
+        raise ParameterError(f"areas must be one whole number for each of the {len(mesh)} triangles, not {array.shape}")
     if array.size and (array.min() < 0 or array.max() > 255):
-        raise ParameterError(f"kinds must be from 0 to 255, not {array.min()} to {array.max()}")
+        raise ParameterError(f"areas must be from 0 to 255, not {array.min()} to {array.max()}")
     return array.astype(np.uint8)
 
 
-def _triangles(mesh: Mesh, kinds: NDArray[np.uint8], zones: ZonePrisms, agent: Agent) -> Triangles:
+def _triangles(mesh: Mesh, areas: NDArray[np.uint8], zones: ZonePrisms, agent: Agent) -> Triangles:
     # A hair flatter, so that a slope of exactly the limit is walkable.
-    return Triangles(mesh.vertices, mesh.triangles, kinds, cos(radians(agent.slope)) - 1e-9, zones)
+    return Triangles(mesh.vertices, mesh.triangles, areas, cos(radians(agent.slope)) - 1e-9, zones)
 
 
 def build(
@@ -286,7 +286,7 @@ def build(
     settings: Settings,
     tile_size: int | None,
     *,
-    kinds: NDArray[np.uint8],
+    areas: NDArray[np.uint8],
     zones: ZonePrisms,
     bounds: NDArray[np.float64] | None,
     keep: Keep,
@@ -294,7 +294,7 @@ def build(
     progress: Progress | None,
 ) -> tuple[Built, Topology]:
     """Build every tile of a world."""
-    triangles = _triangles(mesh, kinds, zones, agent)
+    triangles = _triangles(mesh, areas, zones, agent)
     voxels = AgentVoxels.of(agent, settings)
     grid = tiles.make_grid(mesh.bounds if bounds is None else bounds, voxels, settings, tile_size)
     heights = mesh.normals[:, 2]
@@ -308,10 +308,10 @@ def build(
     parts = tiles.build_tiles(triangles, grid, voxels, settings, workers=workers, progress=progress)
     rows = in_rows(concatenate(parts), grid.columns)
     del parts
-    if any(len(row.kinds) for row in rows):
-        built, layout = assemble(agent, settings, grid, rows, keep)
-        if layout.num_polygons:
-            return built, layout
+    if any(len(row.areas) for row in rows):
+        built, topology = assemble(agent, settings, grid, rows, keep)
+        if topology.num_polygons:
+            return built, topology
     raise GeometryError(
         f"the mesh has no ground for an agent of radius {agent.radius:g} m, height {agent.height:g} m and slope "
         f"{agent.slope:g} degrees: use a smaller agent, a smaller cell_size or min_region, or check that z is up"
@@ -320,11 +320,11 @@ def build(
 
 def rebuild(
     built: Built,
-    layout: Topology,
+    topology: Topology,
     box: ArrayLike,
     mesh: Mesh,
     *,
-    kinds: NDArray[np.uint8],
+    areas: NDArray[np.uint8],
     zones: ZonePrisms,
     workers: int | None,
 ) -> tuple[Built, Topology]:
@@ -340,7 +340,7 @@ def rebuild(
         )
     touched = grid.touched(corners)
     fresh = tiles.build_tiles(
-        _triangles(mesh, kinds, zones, built.agent),
+        _triangles(mesh, areas, zones, built.agent),
         grid,
         built.voxels,
         built.settings,
@@ -349,7 +349,7 @@ def rebuild(
         each=True,
     )
     rows = replaced(built.rows, touched, fresh)
-    spliced = _spliced(built, layout, rows, touched)
+    spliced = _spliced(built, topology, rows, touched)
     return spliced or assemble(built.agent, built.settings, grid, rows, built.keep)
 
 
@@ -359,18 +359,18 @@ _RENEWED = 2
 _LOOKED_AT = 4
 
 
-def _spliced(built: Built, layout: Topology, rows: Rows, touched: Rectangle) -> tuple[Built, Topology] | None:
+def _spliced(built: Built, topology: Topology, rows: Rows, touched: Rectangle) -> tuple[Built, Topology] | None:
     """The new mesh from the old one and the tiles around those that were touched; None where that does not pay."""
     grid = built.grid
     size = grid.columns, grid.rows
-    if not isinstance(built.keep, str) or not len(layout.kinds):
+    if not isinstance(built.keep, str) or not len(topology.areas):
         return None
     changed, around = touched.grown(_RENEWED, *size), touched.grown(_LOOKED_AT, *size)
     if around.columns * around.rows == grid.count:
         return None
     joined = join_tiles(inside(rows, around), around.columns, around.rows, grid)
-    part = Topology(joined.ground, joined.kinds, grid.local_frame)
-    fresh = find_islets(joined, part.areas)
+    part = Topology(joined.ground, joined.areas, grid.local_frame)
+    fresh = find_islets(joined, part.polygon_areas)
     islets = built.islets.spliced(TileSplice(built.islets.bounds, fresh.bounds, changed, around, grid.columns), fresh)
     components = islets.components
     staying = stay(components, islets, built.settings, built.keep, part)
@@ -387,7 +387,7 @@ def _spliced(built: Built, layout: Topology, rows: Rows, touched: Rectangle) -> 
     chosen = joined.without(_of_tiles(of_polygons, islets.bounds[:, POLYGONS], around.numbers(grid.columns)))
     numbers = (np.cumsum(staying) - 1).astype(np.int32)[components]
     labels = numbers[islets.islet if of_polygons.all() else islets.islet[of_polygons]]
-    bounds, new = splice_layout(built.bounds, layout, chosen, changed, around, grid.columns, labels)
+    bounds, new = splice_topology(built.bounds, topology, chosen, changed, around, grid.columns, labels)
     return Built(built.agent, built.settings, grid, rows, built.keep, islets, kept, bounds), new
 
 
@@ -517,7 +517,7 @@ class TileSplice:
         return fresh[self.fresh[source, what] : self.fresh[source + last - first, what]]
 
 
-def splice_layout(
+def splice_topology(
     bounds: Counts,
     old: Topology,
     fresh: Joined,
@@ -527,13 +527,13 @@ def splice_layout(
     components: NDArray[np.int32],
 ) -> tuple[Counts, Topology]:
     """The new mesh, with everything that the old one had already derived, and where its tiles begin."""
-    part = Topology(fresh.ground, fresh.kinds, old.frame)
+    part = Topology(fresh.ground, fresh.areas, old.frame)
     had = old.__dict__
     firsts, freshest = [bounds], [fresh.bounds]
     if "portals" in had:
-        for layout, of_tiles in ((old, firsts), (part, freshest)):
+        for topology, of_tiles in ((old, firsts), (part, freshest)):
             polygons = of_tiles[0][:, POLYGONS]
-            of_tiles += [layout.portals.firsts[polygons, None], layout.portals.rows[polygons, None]]
+            of_tiles += [topology.portals.firsts[polygons, None], topology.portals.rows[polygons, None]]
     splice = TileSplice(np.hstack(firsts), np.hstack(freshest), changed, around, columns)
     before, after = old.ground, fresh.ground
     jobs: dict[str, Callable[[], Any]] = {
@@ -546,12 +546,12 @@ def splice_layout(
         "surface_triangles": lambda: splice.numbers(
             TRIANGLES, POINTS, before.surface_triangles, after.surface_triangles
         ),
-        "kinds": lambda: splice.plain(POLYGONS, old.kinds, fresh.kinds),
+        "areas": lambda: splice.plain(POLYGONS, old.areas, fresh.areas),
     }
     if "centres" in had:
         jobs["centres"] = lambda: splice.plain(POLYGONS, old.centres, part.centres)
-    if "areas" in had:
-        jobs["areas"] = lambda: splice.plain(POLYGONS, old.areas, part.areas)
+    if "polygon_areas" in had:
+        jobs["polygon_areas"] = lambda: splice.plain(POLYGONS, old.polygon_areas, part.polygon_areas)
     if "twins" in had:
         jobs["twins"] = lambda: splice.numbers(EDGES, EDGES, old.twins, part.twins)
     if "dented" in had:
@@ -570,9 +570,9 @@ def splice_layout(
         jobs["cells"] = lambda: _carry_cells(splice, old, fresh.ground)
     # One after the other: threads would only wait for each other's fresh memory.
     done: dict[str, Any] = {name: job() for name, job in jobs.items()}
-    new = Topology(PolyMesh(*(done[name] for name in PolyMesh._fields)), done["kinds"], old.frame)
+    new = Topology(PolyMesh(*(done[name] for name in PolyMesh._fields)), done["areas"], old.frame)
     derived: dict[str, Any] = {
-        name: done[name] for name in ("areas", "centres", "twins", "dented", "turns", "cells") if name in done
+        name: done[name] for name in ("polygon_areas", "centres", "twins", "dented", "turns", "cells") if name in done
     }
     if "portals" in had:
         derived["portals"] = Portals(*(done[name] for name in Portals._fields))

@@ -13,7 +13,7 @@ from wayfold.errors import FormatError, GeometryError, ParameterError
 from wayfold.formats.text import read_bytes, shown
 from wayfold.navmesh import polygons
 from wayfold.navmesh._ground_kernels import PolyMesh
-from wayfold.navmesh.snapshot import State
+from wayfold.navmesh.snapshot import MeshSnapshot
 
 Read = tuple[PolyMesh, NDArray[np.uint8]]
 
@@ -114,9 +114,9 @@ def _read_mesh(file: File, data: bytes) -> Read:
         part = slice(offsets[at], offsets[at + 1])
         ahead[part] = np.roll(ahead[part][::-1], -1)
     ground = polygons.bare(points, offsets, turned, ahead)
-    kinds = np.ones(len(sizes), np.uint8)
-    polygons.check_ground(ground, kinds)
-    return ground, kinds
+    areas = np.ones(len(sizes), np.uint8)
+    polygons.check_ground(ground, areas)
+    return ground, areas
 
 
 def _read_obj(file: File, data: bytes) -> Read:
@@ -141,13 +141,13 @@ def _read_obj(file: File, data: bytes) -> Read:
     return polygons.from_lists(np.array(vertices).reshape(-1, 3), faces)
 
 
-def write(state: State, file: File, version: int) -> None:
+def write(snapshot: MeshSnapshot, file: File, version: int) -> None:
     """Write the polygons of a mesh."""
     suffix = os.path.splitext(os.fspath(file).lower())[1]
     if suffix == ".obj":
-        text = _format_obj(state)
+        text = _format_obj(snapshot)
     elif suffix == ".mesh":
-        text = _format_mesh(state, checks.whole(version, "version", low=2, high=3))
+        text = _format_mesh(snapshot, checks.whole(version, "version", low=2, high=3))
     else:
         raise ParameterError(f"a navigation mesh is exported to .mesh and .obj files, not to {suffix or 'no ending'}")
     with replacing(file) as handle:
@@ -158,20 +158,20 @@ def _rows(array: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[NDArray[
     return np.split(array, offsets[1:-1])
 
 
-def _format_obj(state: State) -> str:
-    ground = state.ground
-    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in state.frame.world(ground.vertices).tolist()]
+def _format_obj(snapshot: MeshSnapshot) -> str:
+    ground = snapshot.ground
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in snapshot.frame.world(ground.vertices).tolist()]
     lines += ["f " + " ".join(map(str, (row + 1).tolist())) for row in _rows(ground.corners, ground.offsets)]
     return "\n".join(lines) + "\n"
 
 
-def _format_mesh(state: State, version: int) -> str:
-    ground = state.ground
-    count = state.num_polygons
-    vertices = state.frame.world(ground.vertices).tolist()
+def _format_mesh(snapshot: MeshSnapshot, version: int) -> str:
+    ground = snapshot.ground
+    count = snapshot.num_polygons
+    vertices = snapshot.frame.world(ground.vertices).tolist()
     lines = ["mesh", str(version), f"{len(ground.vertices)} {count}"]
     if version == 2:
-        around = _around(state)
+        around = _around(snapshot)
         for (x, y, _), ring in zip(vertices, around, strict=True):
             lines.append(f"{x!r} {y!r} {len(ring)} {' '.join(map(str, ring))}")
     else:
@@ -186,10 +186,10 @@ def _format_mesh(state: State, version: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _around(state: State) -> list[list[int]]:
+def _around(snapshot: MeshSnapshot) -> list[list[int]]:
     """Polygons around each vertex, counter-clockwise; -1 for each gap between them."""
-    ground = state.ground
-    owners, nexts = state.layout.owners, state.layout.nexts
+    ground = snapshot.ground
+    owners, nexts = snapshot.topology.owners, snapshot.topology.nexts
     previous = np.empty_like(nexts)
     previous[nexts] = np.arange(len(nexts))
     here: list[dict[int, int]] = [{} for _ in range(len(ground.vertices))]

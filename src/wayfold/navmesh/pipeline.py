@@ -200,8 +200,8 @@ class Triangles(NamedTuple):
     """(n, 3), metres."""
     triangles: NDArray[np.int32]
     """(m, 3)."""
-    kinds: NDArray[np.uint8]
-    """(m,) area kinds, 0 for never walkable; empty for 1 everywhere."""
+    areas: NDArray[np.uint8]
+    """(m,) kind of area of each triangle, 0 for never walkable; empty for 1 everywhere."""
     flattest: float
     """Height of the unit normal from which a triangle can be walked on."""
     zones: ZonePrisms = NO_ZONES
@@ -222,12 +222,12 @@ def heightfield(
     triangles: Triangles, chosen: NDArray[np.int32], frame: VoxelFrame, agent: AgentVoxels
 ) -> tuple[_heightfield_kernels.Heightfield, _heightfield_kernels.SpanParts]:
     """Step 1: the solid spans of the chosen triangles, and what they are made of."""
-    spans, kinds, grounds, heights = _heightfield_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
+    spans, areas, grounds, heights = _heightfield_kernels.rasterise(*triangles[:3], chosen, triangles.flattest, frame)
     field, offsets, order = _heightfield_kernels.merge_spans(
-        *triangles[:2], frame, spans, kinds, grounds, heights, agent.climb
+        *triangles[:2], frame, spans, areas, grounds, heights, agent.climb
     )
     return _heightfield_kernels.Heightfield(*field), _heightfield_kernels.SpanParts(
-        offsets, order, spans, kinds, heights
+        offsets, order, spans, areas, heights
     )
 
 
@@ -251,11 +251,11 @@ def open_ground(
     links = _heightfield_kernels.open_space(*triangles[:2], frame, parts, field, ledge, agent.height, agent.climb)
     space = _heightfield_kernels.Open(*links)
     firm = np.empty(space.kind.size, np.uint8)
-    if len(zones.kinds):
+    if len(zones.areas):
         _heightfield_kernels.mark(space, frame, agent.height, zones, True)
     distance = np.empty(firm.size, np.int32)
     _heightfield_kernels.wall_distance(space, firm, distance)
-    if len(zones.kinds):
+    if len(zones.areas):
         _heightfield_kernels.mark(space, frame, agent.height, zones, False)
     return space, firm, distance
 
@@ -264,7 +264,7 @@ class Lanes(NamedTuple):
     """Ways over eroded ground where it is narrow; see `_lane_kernels`."""
 
     kind: NDArray[np.uint8]
-    """(n,) kinds of the ground before erosion."""
+    """(n,) kind of area of the ground before erosion."""
     distance: NDArray[np.int32]
     """(n,) to walls."""
     slot: NDArray[np.int32]
@@ -445,7 +445,7 @@ def lane_polygons(
     loops, edge_at, corners, keep, outline = contours(fine, region, places, small, agent.height, _fine(settings, parts))
     pieces, _ = _polygon_kernels.polygonise(loops, corners, keep, outline, region, settings.max_corners)
     mesh = _tile_kernels.tile_mesh(pieces, loops, corners, keep, edge_at, fine, region, small)
-    rows = np.zeros(len(mesh.kinds) + 1, np.int32)
+    rows = np.zeros(len(mesh.areas) + 1, np.int32)
     nothing = np.empty((0, 2), np.int32), np.empty(0, np.float32), np.empty((0, 3), np.int32)
     return mesh, _detail_kernels.Detail(rows, nothing[0], nothing[1], rows, nothing[2])
 
@@ -471,11 +471,11 @@ def build_tile(
 ) -> list[Part]:
     """All five steps for one tile, lanes last; nothing where there is nothing to stand on.
 
-    Everything is in the lattice of lanes. `clock` is told the end of each step.
+    Everything is in the lattice of lanes. `clock` is called with the name of each step when it ends.
     """
-    tell = clock or _nothing
+    ended = clock or _nothing
     field, parts = heightfield(triangles, chosen, frame, agent)
-    tell("heightfield")
+    ended("heightfield")
     space, firm, distance = open_ground(triangles, field, parts, frame, agent)
     del field, parts
     if not space.kind.any():
@@ -483,13 +483,13 @@ def build_tile(
     columns = columns_of(space, frame)
     lanes = find_lanes(triangles, chosen, space, firm, distance, columns, frame, border, agent)
     _heightfield_kernels.erode(space.kind, firm, distance, agent.radius)
-    tell("walkable space")
+    ended("walkable space")
     result = []
     if space.kind.any():
         region, _ = regions(space, frame, border, settings, lanes)
-        tell("regions")
+        ended("regions")
         rims = contours(space, region, columns, frame, agent.height, settings)
-        tell("contours")
+        ended("contours")
         if rims.loops.span.size:
             part = polygons(rims, space, region, frame, settings)
             result.append(on_fine_lattice(part, agent.parts) if agent.parts > 1 else part)
@@ -497,8 +497,8 @@ def build_tile(
         narrow = lane_polygons(lanes, space, columns, frame, border, agent, settings)
         if narrow is not None:
             result.append(narrow)
-    tell("polygons and detail")
-    return [part for part in result if len(part[0].kinds)]
+    ended("polygons and detail")
+    return [part for part in result if len(part[0].areas)]
 
 
 def _nothing(step: str) -> None:

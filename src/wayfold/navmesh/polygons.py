@@ -20,7 +20,7 @@ _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordina
 
 
 def from_lists(
-    vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, kinds: ArrayLike | None = None
+    vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, areas: ArrayLike | None = None
 ) -> tuple[PolyMesh, NDArray[np.uint8]]:
     """A checked mesh of polygons that share edges."""
     points = checks.points3(vertices, "vertices")
@@ -35,7 +35,7 @@ def from_lists(
     corners = same[np.concatenate(rows)].astype(np.int32)
     corners = turned_left(points, offsets, corners)
     neighbours = border(offsets, corners)
-    ground, area = bare(points, offsets, corners, neighbours), _kinds(kinds, len(rows))
+    ground, area = bare(points, offsets, corners, neighbours), _check_areas(areas, len(rows))
     return ground, area
 
 
@@ -66,16 +66,16 @@ def _row(polygon: ArrayLike, at: int, count: int) -> NDArray[np.int64]:
     return row
 
 
-def _kinds(kinds: ArrayLike | None, count: int) -> NDArray[np.uint8]:
-    if kinds is None:
+def _check_areas(areas: ArrayLike | None, count: int) -> NDArray[np.uint8]:
+    if areas is None:
         return np.ones(count, np.uint8)
-    array = checks.numbers(kinds, "kinds")
+    array = checks.numbers(areas, "areas")
     if (
         array.shape != (count,)
         or array.dtype.kind not in "iu"
         or (count and not 0 <= array.min() <= array.max() <= 255)
     ):
-        raise ParameterError(f"kinds must be a whole number from 0 to 255 for each of the {count} polygons")
+        raise ParameterError(f"areas must be a whole number from 0 to 255 for each of the {count} polygons")
     return array.astype(np.uint8)
 
 
@@ -130,7 +130,7 @@ def border(offsets: NDArray[np.int64], corners: NDArray[np.int32]) -> NDArray[np
     return np.where(ahead[match] == back, owners[match], -1).astype(np.int32)
 
 
-def check_ground(ground: PolyMesh, kinds: NDArray[Any]) -> None:
+def check_ground(ground: PolyMesh, areas: NDArray[Any]) -> None:
     """Refuse arrays that a kernel could read beyond."""
     count = len(ground.offsets) - 1
     wanted = (np.float64, np.int64, np.int32, np.int32, np.float64, np.int64, np.int32)
@@ -149,8 +149,8 @@ def check_ground(ground: PolyMesh, kinds: NDArray[Any]) -> None:
             raise GeometryError(f"{name} must rise from 0 to {size}")
     if count and np.diff(ground.offsets).min() < 3:
         raise GeometryError("a polygon has fewer than 3 corners")
-    if kinds.shape != (count,) or kinds.dtype != np.uint8 or ground.neighbours.shape != (edges,):
-        raise GeometryError("kinds and neighbours must have one entry for each polygon and edge")
+    if areas.shape != (count,) or areas.dtype != np.uint8 or ground.neighbours.shape != (edges,):
+        raise GeometryError("areas and neighbours must have one entry for each polygon and edge")
     for array, low, high, name in (
         (ground.corners, 0, len(ground.vertices), "corners"),
         (ground.neighbours, -1, count, "neighbours"),

@@ -21,16 +21,16 @@ from wayfold.graph import searcher
 from wayfold.navmesh import _corridor_kernels, _ground_kernels, _interval_kernels, _price_kernels, _weighted_kernels
 from wayfold.navmesh._corridor_kernels import PortalSpace
 from wayfold.navmesh._weighted_kernels import Intervals, Line, PortalCrossings
-from wayfold.navmesh.snapshot import Points, Rates, Room, State, Version, find, search_room
+from wayfold.navmesh.snapshot import AreaCosts, MeshSnapshot, Points, Room, search_room
 from wayfold.path import Path, Status
 
 _STATUS = (Status.FOUND, Status.UNREACHABLE, Status.PARTIAL, Status.BUDGET_EXHAUSTED)
 Point = NDArray[np.float64]
 
 
-def link_scale(state: State, rate: float) -> float:
+def link_scale(snapshot: MeshSnapshot, rate: float) -> float:
     """What a metre of straight distance costs at least, where links may be shorter than the way."""
-    links = state.links
+    links = snapshot.link_arrays
     if not len(links.costs):
         return rate
     spans = np.sqrt(((links.ends - links.starts) ** 2).sum(axis=1))
@@ -40,18 +40,18 @@ def link_scale(state: State, rate: float) -> float:
 
 
 def open_ends(
-    state: State, starts: NDArray[np.int32], goals: NDArray[np.int32], rates: Rates
+    snapshot: MeshSnapshot, starts: NDArray[np.int32], goals: NDArray[np.int32], area_costs: AreaCosts
 ) -> tuple[int, int] | None:
     """A polygon of a start and one of a goal between which there is a way, the same one if possible; None without.
 
-    `starts` and `goals` are the open convex pieces that the points are in (`State.surround`).
+    `starts` and `goals` are the open convex pieces that the points are in (`MeshSnapshot.surround`).
     """
-    owners = state.layout.pieces.owners
+    owners = snapshot.topology.pieces.owners
     first, last = owners[starts].tolist(), owners[goals].tolist()
     for polygon in first:
         if polygon in last:
             return polygon, polygon
-    islands = state.islands(rates.closed)
+    islands = snapshot.islands(area_costs.closed)
     for a in first:
         for b in last:
             if islands.joined(a, b):
@@ -66,24 +66,26 @@ def same_polygon(polygon: int, start: Point, goal: Point, rate: float) -> Path:
     return Path(Status.FOUND, np.array([start, goal]), nodes=nodes, cost=cost, lower_bound=cost)
 
 
-def corridor(state: State, first: int, last: int, start: Point, goal: Point, rates: Rates, budget: int) -> Path:
+def corridor(
+    snapshot: MeshSnapshot, first: int, last: int, start: Point, goal: Point, area_costs: AreaCosts, budget: int
+) -> Path:
     """A* from portal middle to portal middle, then the funnel."""
-    ground, layout = state.ground, state.layout
-    portals = layout.portals
+    ground, topology = snapshot.ground, snapshot.topology
+    portals = topology.portals
     space = PortalSpace(
         portals,
-        state.kinds,
-        rates.rates,
-        rates.uniform,
-        state.links,
+        snapshot.areas,
+        area_costs.rates,
+        area_costs.uniform,
+        snapshot.link_arrays,
         first,
         last,
         *start.tolist(),
         *goal.tolist(),
     )
     size = len(portals.edges)
-    scale = link_scale(state, rates.lowest)
-    workspaces = state.scratch.workspaces
+    scale = link_scale(snapshot, area_costs.lowest)
+    workspaces = snapshot.scratch.workspaces
     borrowed, status, end, settled = searcher.run(
         workspaces,
         lambda borrowed: graph_kernels.search(
@@ -97,43 +99,45 @@ def corridor(state: State, first: int, last: int, start: Point, goal: Point, rat
     strings = _strings(len(trail))
     polygons = np.empty(len(trail), np.int32)
     count = _corridor_kernels.crossings(
-        space, trail, ground.vertices, ground.corners, layout.twins, strings.over, strings.ends, polygons
+        space, trail, ground.vertices, ground.corners, topology.twins, strings.over, strings.ends, polygons
     )
     polygons, points = polygons[: count + 1], np.empty((2 * count + 2, 3))
     used, cost = _corridor_kernels.pull(
-        ground, prices_of(state, rates), strings, count, polygons, state.links, start, goal, points
+        ground, prices_of(snapshot, area_costs), strings, count, polygons, snapshot.link_arrays, start, goal, points
     )
     return Path(Status.FOUND, points[:used], nodes=polygons, cost=float(cost), expanded=settled)
 
 
-def through(state: State, polygons: NDArray[np.int32], start: Point, goal: Point, rates: Rates) -> Path:
+def funnel(
+    snapshot: MeshSnapshot, polygons: NDArray[np.int32], start: Point, goal: Point, area_costs: AreaCosts
+) -> Path:
     """The shortest way through a corridor: polygons, each a neighbour of the one before or joined to it by a link.
 
     Parameters
     ----------
     polygons : (k,) int32 array
-        From the polygon of the start to that of the goal, such as the nodes of a path over `State.graph`. Where two
-        have several portals and links in common, the one nearest to the way is taken.
+        From the polygon of the start to that of the goal, such as the nodes of a path over `MeshSnapshot.graph`. Where
+        two have several portals and links in common, the one nearest to the way is taken.
     start, goal : (3,) float64 array
         Places in the first and in the last polygon, on the surface.
     """
     offsets = np.array([0, len(polygons)])
-    points, _, costs = through_many(state, polygons, offsets, start[None], goal[None], rates, 1)
+    points, _, costs = funnel_many(snapshot, polygons, offsets, start[None], goal[None], area_costs, 1)
     if not len(points):
         return Path(Status.UNREACHABLE)
     return Path(Status.FOUND, points, nodes=polygons, cost=float(costs[0]))
 
 
-def through_many(
-    state: State,
+def funnel_many(
+    snapshot: MeshSnapshot,
     nodes: NDArray[np.int32],
     offsets: NDArray[np.int64],
     starts: NDArray[np.float64],
     goals: NDArray[np.float64],
-    rates: Rates,
+    area_costs: AreaCosts,
     workers: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """`through` for many corridors at once.
+    """`funnel` for many corridors at once.
 
     Parameters
     ----------
@@ -150,14 +154,14 @@ def through_many(
     count = len(offsets) - 1
     counts, costs = np.empty(count, np.int64), np.empty(count)
     parts: dict[int, NDArray[np.float64]] = {}
-    prices = prices_of(state, rates)
+    prices = prices_of(snapshot, area_costs)
 
     def work(first: int, last: int) -> None:
         sizes = np.diff(offsets[first : last + 1])
         strings = _strings(int(sizes.max()))
         points = np.empty((2 * int(sizes.sum()), 3))
         used = _corridor_kernels.pull_many(
-            state.ground, prices, state.layout.twins, state.links, nodes, offsets, starts, goals,
+            snapshot.ground, prices, snapshot.topology.twins, snapshot.link_arrays, nodes, offsets, starts, goals,
             first, last, strings, points, counts, costs,
         )  # fmt: skip
         parts[first] = points[:used].copy()
@@ -179,45 +183,45 @@ def _strings(crossings: int) -> _corridor_kernels.Strings:
     )
 
 
-def prices_of(state: State, rates: Rates) -> _corridor_kernels.AreaPrices:
+def prices_of(snapshot: MeshSnapshot, area_costs: AreaCosts) -> _corridor_kernels.AreaPrices:
     """What a walk costs, as kernels see it."""
     return _corridor_kernels.AreaPrices(
-        state.kinds, rates.rates, rates.lowest if rates.even else 0.0, state.layout.near
+        snapshot.areas, area_costs.rates, area_costs.lowest if area_costs.even else 0.0, snapshot.topology.near
     )
 
 
 def shortest(
-    state: State,
+    snapshot: MeshSnapshot,
     starts: NDArray[np.int32],
     goals: NDArray[np.int32],
     start: Point,
     goal: Point,
-    rates: Rates,
+    area_costs: AreaCosts,
     budget: int,
 ) -> Path:
     """The shortest path over the polygons, exactly.
 
-    `starts` and `goals` are the open convex pieces that the points are in (`State.surround`).
+    `starts` and `goals` are the open convex pieces that the points are in (`MeshSnapshot.surround`).
     """
-    plane, links = state.plane(rates.closed), state.piece_links
-    if len(links.costs) and rates.closed.any():
-        shut = rates.closed[state.kinds[plane.owners[links.targets]]] != 0
+    plane, links = snapshot.plane(area_costs.closed), snapshot.piece_links
+    if len(links.costs) and area_costs.closed.any():
+        shut = area_costs.closed[snapshot.areas[plane.owners[links.targets]]] != 0
         links = links._replace(costs=np.where(shut, np.inf, links.costs))
-    if rates.lowest != 1.0:
-        links = links._replace(costs=links.costs / rates.lowest)
-    scale = min(1.0, link_scale(state, rates.lowest) / rates.lowest)
-    borrowed = state.scratch.take()
+    if area_costs.lowest != 1.0:
+        links = links._replace(costs=links.costs / area_costs.lowest)
+    scale = min(1.0, link_scale(snapshot, area_costs.lowest) / area_costs.lowest)
+    borrowed = snapshot.scratch.take()
     while True:
         pool, heap, roots = borrowed
         status, end, expanded = _interval_kernels.search_intervals(
-            plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1], state.layout.near,
-            scale, budget,
+            plane, links, pool, heap, roots, starts, start[0], start[1], goals, goal[0], goal[1],
+            snapshot.topology.near, scale, budget,
         )  # fmt: skip
         if status != _interval_kernels.POOL_FULL:
             break
-        borrowed = state.scratch.larger(borrowed)
+        borrowed = snapshot.scratch.larger(borrowed)
     if end < 0:
-        state.scratch.give(borrowed)
+        snapshot.scratch.give(borrowed)
         return Path(_STATUS[status], expanded=expanded)
     codes, polygons = np.empty(256, np.int32), np.empty(1024, np.int32)
     while True:
@@ -238,10 +242,10 @@ def shortest(
         else:
             node, which = divmod(-1 - code, 2)
             bend = np.array([*pool.where[node, 2 * which : 2 * which + 2], 0.0])
-            _ground_kernels.heights(state.ground, plane.owners[pool.polygon[node : node + 1]], bend[None])
+            _ground_kernels.heights(snapshot.ground, plane.owners[pool.polygon[node : node + 1]], bend[None])
             points.append(bend)
     points.append(goal)
-    state.scratch.give(borrowed)
+    snapshot.scratch.give(borrowed)
     nodes = polygons[:passed][::-1].copy()
     corners = np.array(points)
     # The search may have begun a hair beside the start: the cost is that of the points.
@@ -252,15 +256,15 @@ def shortest(
         Status.FOUND,
         corners[: _corridor_kernels.distinct(corners)],
         nodes=nodes,
-        cost=rates.lowest * float(legs.sum()),
+        cost=area_costs.lowest * float(legs.sum()),
         expanded=expanded,
     )
 
 
-def placed(state: State, path: Path) -> Path:
+def placed(snapshot: MeshSnapshot, path: Path) -> Path:
     """A path with its points as the user knows them; they come relative to the frame of the mesh."""
-    if path.found and any(state.frame.origin):
-        path._points = state.frame.world(path.points)
+    if path.found and any(snapshot.frame.origin):
+        path._points = snapshot.frame.world(path.points)
     return path
 
 
@@ -290,8 +294,8 @@ _SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8, 12, 16))
 class PathQuery(NamedTuple):
     """What is asked for."""
 
-    state: State
-    rates: Rates
+    snapshot: MeshSnapshot
+    area_costs: AreaCosts
     starts: NDArray[np.int32]
     """Open polygons that hold the start."""
     goals: NDArray[np.int32]
@@ -319,29 +323,32 @@ def cheapest(query: PathQuery, quick: Path, budget: int) -> Path:
 
 def lower_bound(query: PathQuery, known: float) -> float:
     """Cost that no path from start to goal can be below; `known` is that of one path."""
-    state, start, goal = query.state, query.start, query.goal
-    layout, links, portals = state.layout, state.links, state.layout.portals
+    snapshot, start, goal = query.snapshot, query.start, query.goal
+    topology, links, portals = snapshot.topology, snapshot.link_arrays, snapshot.topology.portals
     count = len(portals.edges)
     cells = 2 * int(np.clip(np.sqrt(_BOUND_STEPS / max(1, count)) / 2, 1, _CELLS))
     half = 0.5 * (np.arange(cells // 2 + 1) / (cells // 2)) ** _GRADE
     intervals = Intervals(np.empty((count, cells + 1, 2)), np.empty(count * cells))
-    _weighted_kernels.cut(state.ground, layout.twins, portals, np.concatenate([half, 1.0 - half[-2::-1]]), intervals)
+    _weighted_kernels.cut(
+        snapshot.ground, topology.twins, portals, np.concatenate([half, 1.0 - half[-2::-1]]), intervals
+    )
     memory = search_room(count * cells + 2 + len(links.costs))[0]
-    prices = prices_of(state, query.rates)
+    prices = prices_of(snapshot, query.area_costs)
     ends = query.starts, start[0], start[1], query.goals, goal[0], goal[1]
     _weighted_kernels.tilt(portals, prices, links, intervals, memory, *ends)
     _weighted_kernels.level(portals, prices, intervals)
     bound = _weighted_kernels.bound(portals, prices, links, intervals, memory, *ends, known)
-    straight = link_scale(state, query.rates.lowest) * float(np.hypot(*(goal[:2] - start[:2])))
+    straight = link_scale(snapshot, query.area_costs.lowest) * float(np.hypot(*(goal[:2] - start[:2])))
     return min(known, max(straight, float(bound)) * (1.0 - SAME_LENGTH))
 
 
 def _refined(query: PathQuery, budget: int, seeds: NDArray[np.int32], doors: int) -> tuple[Path, bool]:
     """The cheapest path in a region around some polygons, and whether it was searched with points enough."""
-    state, start, goal = query.state, query.start, query.goal
-    ground, twins, portals, links = state.ground, state.layout.twins, state.layout.portals, state.links
-    prices = prices_of(state, query.rates)
-    room = state.rooms.take()
+    snapshot, start, goal = query.snapshot, query.start, query.goal
+    ground, topology, links = snapshot.ground, snapshot.topology, snapshot.link_arrays
+    twins, portals = topology.twins, topology.portals
+    prices = prices_of(snapshot, query.area_costs)
+    room = snapshot.rooms.take()
     region = room.region
     seeds = np.concatenate([seeds, query.starts, query.goals])
     polygons, count = _weighted_kernels.widen(portals, prices, links, seeds, doors, region)
@@ -350,7 +357,7 @@ def _refined(query: PathQuery, budget: int, seeds: NDArray[np.int32], doors: int
     if nodes > room.via.size:
         room = Room(region, *search_room(nodes + nodes // 4))
     crossings = PortalCrossings(shares, room.share, room.places, room.via)
-    scale = link_scale(state, query.rates.lowest)
+    scale = link_scale(snapshot, query.area_costs.lowest)
     status, settled = _weighted_kernels.search_crossings(
         ground, twins, portals, prices, links, region, crossings, polygons, count, room.state,
         query.starts, start[0], start[1], query.goals, goal[0], goal[1], scale, budget,
@@ -372,7 +379,7 @@ def _refined(query: PathQuery, budget: int, seeds: NDArray[np.int32], doors: int
         if cost < np.inf:
             path = Path(Status.FOUND, line.points[:used], nodes=way[:passed], cost=cost, expanded=settled)
     _weighted_kernels.leave(region, polygons, count)
-    state.rooms.give(room)
+    snapshot.rooms.give(room)
     return path, shares.size >= _FINE
 
 
@@ -381,27 +388,27 @@ _ROOM = 1024  # pieces that one straight walk may branch into at vertices; one t
 _NEAR = 1e-3  # metres between the end of a walk and the corner that it was meant for: else it is on another floor
 
 
-def straightened(now: Version, rates: Rates, path: Path) -> Path:
+def shortcut(snapshot: MeshSnapshot, area_costs: AreaCosts, path: Path) -> Path:
     """A path on a mesh without the corners that a straight walk from an earlier one passes by.
 
     It is never longer. Where kinds of area cost differently, or where there are links, which a straight line would
     leave, it stays as it is.
     """
-    state, points = now.state, path.points
-    if len(points) < 3 or not rates.even or len(state.links.costs):
+    points = path.points
+    if len(points) < 3 or not area_costs.even or len(snapshot.link_arrays.costs):
         return path
-    polygons, places, _ = find(now, points, None, None, shut=state.shut(rates.closed))
-    plane = state.plane(rates.closed)
-    rows = state.surround(polygons, places, rates.closed)
+    polygons, places, _ = snapshot.find(points, None, None, shut=snapshot.shut(area_costs.closed))
+    plane = snapshot.plane(area_costs.closed)
+    rows = snapshot.surround(polygons, places, area_costs.closed)
     pieces = np.array([row[0] if len(row) else 0 for row in rows], np.int32)
     starts = np.ascontiguousarray(rows[0] if len(rows[0]) else pieces[:1])
     kept = np.empty(len(points), np.int64)
     count = _ground_kernels.shortcuts(
-        state.ground, plane, starts, pieces, state.frame.local(points), _AHEAD, _NEAR, state.layout.near,
+        snapshot.ground, plane, starts, pieces, snapshot.frame.local(points), _AHEAD, _NEAR, snapshot.topology.near,
         np.empty(_ROOM, np.int32), kept,
     )  # fmt: skip
     line = points[kept[:count]]
-    cost = rates.lowest * _across(line)
+    cost = area_costs.lowest * _across(line)
     return Path(path.status, line, cost=cost, expanded=path.expanded, timings=path.timings)
 
 

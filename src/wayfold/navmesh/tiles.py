@@ -84,7 +84,7 @@ class Flat(NamedTuple):
     """(v,) metres above the origin."""
     polygons: NDArray[np.int32]
     """(p, 3): edges, surface points and surface triangles of each polygon."""
-    kinds: NDArray[np.uint8]
+    areas: NDArray[np.uint8]
     """(p,)."""
     edges: NDArray[np.int32]
     """(m, 2): start vertex, neighbour."""
@@ -132,7 +132,7 @@ def flatten(parts: list[tuple[Any, Any]]) -> Flat:
             np.column_stack([mesh.x, mesh.y]),
             mesh.z,
             np.column_stack([np.diff(mesh.offsets), np.diff(detail.point_offsets), np.diff(detail.triangle_offsets)]),
-            mesh.kinds,
+            mesh.areas,
             np.column_stack([mesh.vertices + vertices, ahead]),
             doors,
             detail.xy,
@@ -141,7 +141,7 @@ def flatten(parts: list[tuple[Any, Any]]) -> Flat:
         )
         for column, array in zip(columns, arrays, strict=True):
             column.append(array)
-        vertices, polygons, edges = vertices + len(mesh.x), polygons + len(mesh.kinds), edges + len(mesh.vertices)
+        vertices, polygons, edges = vertices + len(mesh.x), polygons + len(mesh.areas), edges + len(mesh.vertices)
     empty: list[Any] = list(_empty()[1:])
     whole = [np.concatenate(column).astype(like.dtype, copy=False) for column, like in zip(columns, empty, strict=True)]
     doors = whole[5]
@@ -193,37 +193,39 @@ def replaced(rows: Rows, part: Rectangle, fresh: list[Flat]) -> Rows:
 
 
 Zone = tuple[ArrayLike, float, float, int | ArrayLike]
-"""Corners (k, 2) of a simple polygon, low and high end, kind of area (or the kind that each of the 256 becomes)."""
+"""Corners (k, 2) of a simple polygon, low and high end, kind of area (or what each of the 256 becomes)."""
 
 
 def check_zones(zones: Sequence[Zone]) -> ZonePrisms:
     """Zones as kernels take them, or an error that says which one is wrong."""
     rings: list[Any] = []
-    heights, kinds = [], []
+    heights, areas = [], []
     for at, zone in enumerate(zones):
         if not isinstance(zone, (tuple, list)) or len(zone) != 4:
-            raise ParameterError(f"zones[{at}] must be (polygon, low, high, kind), not {checks.shown(zone)}")
+            raise ParameterError(f"zones[{at}] must be (polygon, low, high, area), not {checks.shown(zone)}")
         ring = checks.points3(zone[0], f"the polygon of zones[{at}]")[:, :2]
         if len(ring) < 3 or not shapely.Polygon(ring).is_valid:
             raise GeometryError(f"the polygon of zones[{at}] must have at least 3 corners and not cross itself")
         low = checks.number(zone[1], f"the low end of zones[{at}]")
         rings.append(ring)
         heights.append((low, checks.number(zone[2], f"the high end of zones[{at}]", low=low)))
-        kinds.append(_table(zone[3], f"the kind of zones[{at}]"))
+        areas.append(_table(zone[3], f"the area of zones[{at}]"))
     if not rings:
         return NO_ZONES
     offsets = offsets_of([len(ring) for ring in rings])
-    return ZonePrisms(offsets, np.concatenate(rings), np.array(heights), np.array(kinds))
+    return ZonePrisms(offsets, np.concatenate(rings), np.array(heights), np.array(areas))
 
 
-def _table(kind: Any, name: str) -> NDArray[np.uint8]:
-    """What each kind becomes in a zone; what is not walkable (kind 0) stays so."""
-    given = checks.numbers(kind, name, "a kind from 0 to 255, or 256 of them")
+def _table(area: Any, name: str) -> NDArray[np.uint8]:
+    """What each area becomes in a zone; what is not walkable (area 0) stays so."""
+    given = checks.numbers(area, name, "an area from 0 to 255, or 256 of them")
     if given.ndim == 0:
-        table = np.full(256, checks.whole(kind, name, low=0, high=255), np.uint8)
+        table = np.full(256, checks.whole(area, name, low=0, high=255), np.uint8)
     else:
         if given.shape != (256,) or given.dtype.kind not in "iu" or given[1:].min() < 1 or given.max() > 255:
-            raise ParameterError(f"{name} must be a kind from 0 to 255, or 256 of them from 1 on for what each becomes")
+            raise ParameterError(
+                f"{name} must be an area from 0 to 255, or 256 of them from 1 on for what each becomes"
+            )
         table = given.astype(np.uint8)
     table[0] = 0
     return table
@@ -385,7 +387,8 @@ def build_tiles(
 ) -> list[Flat]:
     """Build tiles (all by default), in threads; the result is in their order, whatever the number of threads.
 
-    Each item of it holds a few tiles, or with `each` one. `clock` is told the end of each step of the pipeline.
+    Each item of it holds a few tiles, or with `each` one. `clock` is called with the name of each step of the pipeline
+    when it ends.
     """
     wanted = list(range(grid.count)) if tiles is None else tiles
     offsets, chosen = _sort_triangles(triangles, grid, wanted, everything=tiles is None)
@@ -404,13 +407,13 @@ def build_tiles(
             parts.append(flatten(built))
         done[first // chunk] = concatenate(parts)
 
-    def tell(count: int) -> None:
+    def finish(count: int) -> None:
         nonlocal finished
         finished += count
         if progress is not None:
             progress(finished, len(wanted))
 
-    run_chunks(work, len(wanted), workers=workers, chunk=chunk, progress=tell)
+    run_chunks(work, len(wanted), workers=workers, chunk=chunk, progress=finish)
     return [part for part in done if part is not None]
 
 

@@ -23,7 +23,7 @@ from wayfold.navmesh._interval_kernels import Plane
 
 _MOST_CELLS = 1 << 22
 MOST_CLOSED = 16
-"""Sets of closed kinds of which is kept what follows from them: about 13 bytes an edge each."""
+"""Sets of closed areas of which is kept what follows from them: about 13 bytes an edge each."""
 ALL_OPEN = np.zeros(256, np.uint8)
 _LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
 
@@ -47,18 +47,18 @@ class Topology(Portable):
 
     Parameters
     ----------
-    ground : Ground
+    ground : PolyMesh
         Vertices, polygons, neighbours and surfaces.
-    kinds : (p,) uint8 array
+    areas : (p,) uint8 array
         Kind of area of each polygon.
     frame : Frame, optional
         Where the mesh lies, whose vertices are relative to it; around 0 by default.
     """
 
-    def __init__(self, ground: PolyMesh, kinds: NDArray[np.uint8], frame: Frame | None = None) -> None:
+    def __init__(self, ground: PolyMesh, areas: NDArray[np.uint8], frame: Frame | None = None) -> None:
         self.ground = ground
         self.frame = Frame((0.0, 0.0, 0.0), Frame.of(ground.vertices).extent) if frame is None else frame
-        self.kinds = kinds
+        self.areas = areas
         self._planes = BoundedCache(most=MOST_CLOSED)
         self.kept: NDArray[np.int32] | None = None
         """(p,) which polygon of the mesh before the last rebuild each one is, -1 where it is new; None if unknown."""
@@ -115,11 +115,11 @@ class Topology(Portable):
         return portals
 
     @cached_property
-    def areas(self) -> NDArray[np.float64]:
+    def polygon_areas(self) -> NDArray[np.float64]:
         """Area of each polygon seen from above, square metres."""
-        areas = np.empty(self.num_polygons)
-        _ground_kernels.areas(self.ground, 0, self.num_polygons, areas)
-        return areas
+        polygon_areas = np.empty(self.num_polygons)
+        _ground_kernels.polygon_areas(self.ground, 0, self.num_polygons, polygon_areas)
+        return polygon_areas
 
     @cached_property
     def centres(self) -> NDArray[np.float64]:
@@ -223,14 +223,14 @@ class Topology(Portable):
         )
 
     def plane(self, closed: NDArray[np.uint8]) -> Plane:
-        """The mesh for the interval search, where polygons of `closed` kinds ((256,) uint8) are walls."""
+        """The mesh for the interval search, where polygons of `closed` areas ((256,) uint8) are walls."""
         plane: Plane = self._planes.get(closed.tobytes(), lambda: self._new_plane(closed))
         return plane
 
     def _new_plane(self, closed: NDArray[np.uint8]) -> Plane:
         pieces, turns, ahead = self.pieces, self.turns, self.pieces.ahead
         if closed.any():
-            shut = (closed[self.kinds] != 0).astype(np.uint8)
+            shut = (closed[self.areas] != 0).astype(np.uint8)
             ground = self.ground
             beyond = np.where((ground.neighbours >= 0) & (shut[ground.neighbours] == 0), ground.neighbours, -1)
             turns = self._turns(beyond.astype(np.int32), shut)

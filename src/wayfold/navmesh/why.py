@@ -20,7 +20,7 @@ from wayfold.core.arrays import distinct
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.geometry import TriangleIndex
 from wayfold.geometry.frame import ROUNDING
-from wayfold.navmesh.snapshot import Rates, State
+from wayfold.navmesh.snapshot import AreaCosts, MeshSnapshot
 from wayfold.navmesh.topology import ALL_OPEN
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ Gaps = dict[tuple[int, int], Floats]
 """By two islands, the lower first: (k, 2, 2, 3) ends of edges of their rims that are near each other, nearest first."""
 
 CLOSED = "every way crosses ground that is closed to this agent"
-_REACH = 5.0
+_NEAR_BY = 5.0
 """Radii of the agent within which two rims count as near."""
 _SURE = 2.25
 """Radii of an opening that every map of the usual settings lets the agent through."""
@@ -36,7 +36,7 @@ _RIMS, _POINTS, _TRIED = 5000, 20_000, 6
 """Pairs of edges between two islands, places along one and places that are looked at, at most."""
 _PROFILE, _STATIONS, _ACROSS = 513, 17, 257
 """Points at which heights are measured, openings along a line, and each of them across."""
-_MOST_TOLD = 64
+_MOST_EXPLAINED = 64
 """Pairs of islands of which is kept what parts them."""
 _MEASURED = 0.01
 """Of the radius: how well a width is known."""
@@ -51,55 +51,55 @@ class Isles(NamedTuple):
     """Square metres."""
 
     def name(self, label: int) -> str:
-        """How an island is told."""
+        """Return how an island is called in a sentence."""
         at = int(self.number[label])
         return f"island {at + 1} ({self.sizes[at]:.1f} m2)"
 
 
-def isles(state: State, rates: Rates) -> Isles:
+def isles(snapshot: MeshSnapshot, area_costs: AreaCosts) -> Isles:
     """The islands of the open ground."""
-    labels, onward = state.islands(rates.closed)
+    labels, onward = snapshot.islands(area_costs.closed)
     open_ = labels >= 0
-    areas = np.bincount(labels[open_], weights=state.layout.areas[open_])
-    root = np.arange(len(areas))
+    label_areas = np.bincount(labels[open_], weights=snapshot.topology.polygon_areas[open_])
+    root = np.arange(len(label_areas))
     for a, reached in onward.items():
         for b in reached:
             if a in onward.get(b, ()):
                 root[root == max(root[a], root[b])] = min(root[a], root[b])
-    sizes = np.bincount(root, weights=areas, minlength=len(areas))
+    sizes = np.bincount(root, weights=label_areas, minlength=len(label_areas))
     there = np.unique(root)
     order = there[np.argsort(-sizes[there], kind="stable")]
-    number = np.empty(len(areas), np.int64)
+    number = np.empty(len(label_areas), np.int64)
     number[order] = np.arange(len(order))
     return Isles(number[root], np.asarray(sizes[order], np.float64))
 
 
 class Reasons:
-    """Tells why there is no way over one version of a mesh.
+    """Says why there is no way over a mesh.
 
     Parameters
     ----------
-    state, rates
+    snapshot, area_costs
         The mesh and what is closed on it.
     agent : Agent, optional
-        Who walks; without, only distances are told.
+        Who walks; without one, only distances are given.
     triangles : callable, optional
         Gives an index of the triangles, on which steps and openings are measured.
     """
 
     def __init__(
         self,
-        state: State,
-        rates: Rates,
+        snapshot: MeshSnapshot,
+        area_costs: AreaCosts,
         agent: Agent | None = None,
         triangles: Callable[[], TriangleIndex] | None = None,
     ) -> None:
-        self._state, self._rates, self._agent, self._triangles = state, rates, agent, triangles
+        self._snapshot, self._area_costs, self._agent, self._triangles = snapshot, area_costs, agent, triangles
         self._gaps: Gaps | None = None
-        self._told = BoundedCache(most=_MOST_TOLD)
-        self._reach = 2.0 if agent is None or agent.radius <= 0 else _REACH * agent.radius
+        self._explained = BoundedCache(most=_MOST_EXPLAINED)
+        self._near_by = 2.0 if agent is None or agent.radius <= 0 else _NEAR_BY * agent.radius
 
-    def tell(self, starts: list[int], goals: list[int], closed: bool = False) -> str:
+    def explain(self, starts: list[int], goals: list[int], closed: bool = False) -> str:
         """Why no way leads from a place to another one.
 
         Parameters
@@ -113,24 +113,24 @@ class Reasons:
             both = not starts and not goals
             which = "start and goal are" if both else "the goal is" if starts else "the start is"
             return f"{which} on ground that is closed to this agent"
-        labels = self._state.islands(self._rates.closed).labels
+        labels = self._snapshot.islands(self._area_costs.closed).labels
         a, b = int(labels[starts[0]]), int(labels[goals[0]])
-        found = isles(self._state, self._rates)
+        found = isles(self._snapshot, self._area_costs)
         text = f"start is on {found.name(a)}, goal on {found.name(b)}; "
-        if closed or self._state.islands(ALL_OPEN).joined(starts[0], goals[0]):
+        if closed or self._snapshot.islands(ALL_OPEN).joined(starts[0], goals[0]):
             return text + CLOSED
-        return text + str(self._told.get((a, b), lambda: self._missing(a, b, found)))
+        return text + str(self._explained.get((a, b), lambda: self._missing(a, b, found)))
 
     def _missing(self, a: int, b: int, found: Isles) -> str:
         """What would join two islands."""
-        if a in self._state.islands(self._rates.closed).onward.get(b, ()):
+        if a in self._snapshot.islands(self._area_costs.closed).onward.get(b, ()):
             return "only links in the other direction join them"
         if self._gaps is None:
             self._gaps = self._near()
         chain = self._chain(a, b)
         if not chain:
-            return f"nothing joins them, and their rims are nowhere within {self._reach:.2f} m of each other"
-        onward = self._state.islands(self._rates.closed).onward
+            return f"nothing joins them, and their rims are nowhere within {self._near_by:.2f} m of each other"
+        onward = self._snapshot.islands(self._area_costs.closed).onward
         stops = [(one, two) for one, two in pairwise(chain) if two not in onward.get(one, ())]
         gaps = [self._gaps[min(stop), max(stop)] for stop in stops]
         text = self._reason(gaps[0])
@@ -142,18 +142,18 @@ class Reasons:
 
     def _near(self) -> Gaps:
         """Where islands come near each other, and no higher than an agent."""
-        state, labels = self._state, self._state.islands(self._rates.closed).labels
-        ground, layout = state.ground, state.layout
+        snapshot, labels = self._snapshot, self._snapshot.islands(self._area_costs.closed).labels
+        ground, topology = snapshot.ground, snapshot.topology
         ahead = ground.neighbours
-        rim = (labels[layout.owners] >= 0) & ((ahead < 0) | (labels[ahead] < 0))
+        rim = (labels[topology.owners] >= 0) & ((ahead < 0) | (labels[ahead] < 0))
         edges = np.flatnonzero(rim)
-        own = labels[layout.owners[edges]]
-        ends = ground.vertices[np.column_stack([ground.corners[edges], ground.corners[layout.nexts[edges]]])]
+        own = labels[topology.owners[edges]]
+        ends = ground.vertices[np.column_stack([ground.corners[edges], ground.corners[topology.nexts[edges]]])]
         lines = shapely.linestrings(ends[:, :, :2])
         # One of two islands is not the largest: only the rims of the others look around.
-        areas = np.bincount(labels[labels >= 0], weights=layout.areas[labels >= 0])
-        asking = np.flatnonzero(own != np.argmax(areas))
-        asked, other = shapely.STRtree(lines).query(lines[asking], predicate="dwithin", distance=self._reach)
+        label_areas = np.bincount(labels[labels >= 0], weights=topology.polygon_areas[labels >= 0])
+        asking = np.flatnonzero(own != np.argmax(label_areas))
+        asked, other = shapely.STRtree(lines).query(lines[asking], predicate="dwithin", distance=self._near_by)
         pairs = np.column_stack([asking[asked], other])
         swap = own[pairs[:, 0]] > own[pairs[:, 1]]
         pairs[swap] = pairs[swap][:, ::-1]
@@ -171,13 +171,13 @@ class Reasons:
 
     @property
     def _step_and_height(self) -> tuple[float, float]:
-        return (0.0, self._reach) if self._agent is None else (self._agent.climb, self._agent.height)
+        return (0.0, self._near_by) if self._agent is None else (self._agent.climb, self._agent.height)
 
     def _along(self, rims: Floats) -> Floats:
         """(k, 2, 3) places where two rims face each other, the nearest first; `rims` (r, 2, 2, 3) are their ends."""
         one, two = (shapely.linestrings(rims[:, side, :, :2]) for side in (0, 1))
         sides = np.hypot(*(rims[:, 0, 1] - rims[:, 0, 0])[:, :2].T)
-        spacing = max(0.025 * self._reach, float(sides.sum()) / _POINTS)
+        spacing = max(0.025 * self._near_by, float(sides.sum()) / _POINTS)
         parts = (sides // spacing).astype(np.int64) + 2
         rows = np.repeat(np.arange(len(rims)), parts)
         share = (np.arange(len(rows)) - np.repeat(np.cumsum(parts) - parts, parts)) / (parts[rows] - 1)
@@ -187,13 +187,13 @@ class Reasons:
         places = _places(np.swapaxes(rims[every], 0, 1), np.concatenate([shortest, across]))
         away, rise = _apart(places)
         climb, most = self._step_and_height
-        near = np.flatnonzero((away <= self._reach) & (rise <= climb + most))
+        near = np.flatnonzero((away <= self._near_by) & (rise <= climb + most))
         return np.asarray(places[near[np.argsort((away + np.maximum(rise - climb, 0.0))[near], kind="stable")]])
 
     def _chain(self, a: int, b: int) -> list[int]:
         """Labels from one to another over the fewest gaps and links; empty without."""
         assert self._gaps is not None
-        islands = self._state.islands(self._rates.closed)
+        islands = self._snapshot.islands(self._area_costs.closed)
         steps = [*self._gaps, *((two, one) for one, two in self._gaps)]
         steps += [(one, two) for one, reached in islands.onward.items() for two in reached if one != two]
         count = int(islands.labels.max()) + 1
@@ -214,7 +214,7 @@ class Reasons:
             agent, index = self._agent, self._triangles()
             # Only where one sees through at half the height there may be an opening.
             eyes = places + np.array([0.0, 0.0, 0.5 * (agent.climb + agent.height)])
-            eyes = self._state.frame.world(eyes.reshape(-1, 3))
+            eyes = self._snapshot.frame.world(eyes.reshape(-1, 3))
             seen = places[index.visible(eyes[::2], eyes[1::2], workers=1)]
             tried = seen[np.unique(np.linspace(0, len(seen) - 1, _TRIED).astype(np.int64))] if len(seen) else seen
             found = [reason for gap in tried if (reason := self._measure(gap, agent, index)) is not None]
@@ -227,16 +227,16 @@ class Reasons:
         return f"the islands come within {away:.2f} m{height} of each other at {self._place(gap.mean(axis=0))}{wall}"
 
     def _place(self, point: Floats) -> str:
-        x, y, z = (0.0 + round(value, 2) for value in self._state.frame.world(point[None])[0].tolist())
+        x, y, z = (0.0 + round(value, 2) for value in self._snapshot.frame.world(point[None])[0].tolist())
         return f"({x:.2f}, {y:.2f}, {z:.2f})"
 
     def _measure(self, gap: Floats, agent: Agent, index: TriangleIndex) -> tuple[float, str] | None:
         """How many metres are missing between two rims, and in words; None where nothing of it can be measured."""
         wide, tall = 2.0 * _SURE * agent.radius, agent.climb + agent.height
         around = np.array([wide, wide, tall])
-        box = self._state.frame.world(np.array([gap.min(axis=0) - around, gap.max(axis=0) + around]))
+        box = self._snapshot.frame.world(np.array([gap.min(axis=0) - around, gap.max(axis=0) + around]))
         corners = index.mesh.vertices[index.mesh.triangles[index.overlapping(*box)]]
-        triangles = self._state.frame.local(corners.reshape(-1, 3)).reshape(-1, 3, 3)
+        triangles = self._snapshot.frame.local(corners.reshape(-1, 3)).reshape(-1, 3, 3)
         line = gap[0] + np.linspace(0.0, 1.0, _PROFILE)[:, None] * (gap[1] - gap[0])
         if not (gap[0] != gap[1])[:2].any():
             return None

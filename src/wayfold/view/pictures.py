@@ -105,7 +105,7 @@ def draw_polygons(axes: Axes, navmesh: NavMesh) -> None:
     """The polygons of a navigation mesh, lower ones first; islands off the largest component are grey."""
     from matplotlib.collections import PolyCollection
 
-    sizes = np.bincount(navmesh.components, weights=navmesh.areas)
+    sizes = np.bincount(navmesh.components, weights=navmesh.polygon_areas)
     largest = navmesh.components == np.argmax(sizes)
     rings = [navmesh.vertices[ring] for ring in navmesh.polygons]
     order = np.argsort([ring[:, 2].mean() for ring in rings], kind="stable")

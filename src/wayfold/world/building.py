@@ -27,7 +27,7 @@ from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelPlanner
-from wayfold.world.walking import Standing, WalkingPlanner, accelerate
+from wayfold.world.walking import WalkingPlanner, WalkingSnapshot, accelerate
 from wayfold.world.weighted import TerrainPlanner
 
 _WALKABLE = 1
@@ -63,22 +63,22 @@ def _walking(request: PlannerRequest, notes: Notes) -> Planner:
     mesh = source.mesh
     assert mesh is not None
     notes.settings = navmesh_settings(mesh, agent, settings)
-    kinds, rates = area_kinds(mesh, costs, closed)
+    areas, rates = areas_and_rates(mesh, costs, closed)
     key = key_of(source.content, agent=asdict(agent), kinds=sorted(costs), closed=closed, **notes.settings)
     navmesh = _cached(cache, key, "navmesh", NavMesh, notes)
     if navmesh is None:
         tell = _told(progress, "navigation mesh")
-        navmesh = NavMesh.build(mesh, agent, kinds=kinds, progress=tell, **notes.settings)
+        navmesh = NavMesh.build(mesh, agent, areas=areas, progress=tell, **notes.settings)
         cache.put(key, "navmesh", navmesh)
     key = key_of(key, costs=costs, accelerator=chosen.accelerator)
-    now = Standing(navmesh, rates)
+    now = WalkingSnapshot(navmesh, rates)
     fast = cache.get(key, "hierarchy", Hierarchy) if chosen.accelerator == "hierarchy" else None
     if fast is None:
         fast = accelerate(now.graph, chosen.accelerator, progress=progress)
         if isinstance(fast, Hierarchy):
             cache.put(key, "hierarchy", fast)
     return WalkingPlanner(
-        agent, chosen.accelerator, notes, lock, mesh=mesh, kinds=kinds, costs=rates, navmesh=navmesh, fast=fast
+        agent, chosen.accelerator, notes, lock, mesh=mesh, areas=areas, costs=rates, navmesh=navmesh, fast=fast
     )
 
 
@@ -176,7 +176,7 @@ def closed_surface(mesh: Mesh, closed: Sequence[str]) -> Mesh | None:
     return Mesh(mesh.vertices, mesh.triangles[shut]) if shut.any() else None
 
 
-def area_kinds(
+def areas_and_rates(
     mesh: Mesh, costs: dict[str, float], closed: Sequence[str]
 ) -> tuple[NDArray[np.uint8] | None, dict[int, float]]:
     """Kinds of area of the triangles, None for one kind everywhere, and what a metre costs in each."""

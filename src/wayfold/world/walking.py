@@ -19,8 +19,8 @@ from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
-from wayfold.navmesh.queries import straightened
-from wayfold.navmesh.snapshot import find, linked, no_links, points_of
+from wayfold.navmesh.queries import shortcut
+from wayfold.navmesh.snapshot import points_of
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
@@ -31,11 +31,11 @@ from wayfold.world.shapes import Shape
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
 _GROUND = 1
-Kinds = dict[tuple[int, float], int]
+ZoneAreas = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
-class Standing(Portable):
+class WalkingSnapshot(Portable):
     """The ground at one moment, which never changes.
 
     Parameters
@@ -44,80 +44,78 @@ class Standing(Portable):
         Never rebuilt in place.
     costs : mapping of kind of area to cost of a metre
     accelerator : Hierarchy, SubregionGraph or None
-    kinds : mapping, optional
+    zone_areas : mapping, optional
         Kinds of area that zones with costs have taken.
     """
 
     def __init__(
-        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, kinds: Kinds | None = None
+        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, zone_areas: ZoneAreas | None = None
     ) -> None:
         self.navmesh = navmesh
-        self.kinds = kinds or {}
-        self.version = navmesh._now
-        self.state = self.version.state
+        self.zone_areas = zone_areas or {}
+        self.mesh = navmesh.snapshot
         self.costs = costs
-        self.rates = self.state.rates(costs)
+        self.area_costs = self.mesh.area_costs(costs)
         self.accelerator = accelerator
         self.triangles: Callable[[], TriangleIndex] | None = None
         """Gives the triangles of the world, on which is measured why there is no way."""
         self.unblocked: Callable[[], NavMesh] | None = None
         """Makes the navigation mesh without blocks; None where there are none."""
-        self.asked = self.version.asked
+        self.links = self.mesh.links
         """Links of the mesh that an edit made this one of."""
 
     @cached_property
     def reasons(self) -> Reasons:
         """Tells why there is no way."""
-        return Reasons(self.state, self.rates, self.navmesh.agent, self.triangles)
+        return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.triangles)
 
     @cached_property
-    def freed(self) -> Standing | None:
+    def freed(self) -> WalkingSnapshot | None:
         """The ground without blocks and with nothing closed; None where nothing is blocked."""
-        return None if self.unblocked is None else Standing(self.unblocked(), {})
+        return None if self.unblocked is None else WalkingSnapshot(self.unblocked(), {})
 
     def why(self, start: Points, goal: Points) -> str:
         """Why there is no way between two points that are on the mesh."""
-        found, places = self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
-        starts, goals = self.state.holding(found, places, self.rates.closed)
+        found, places = self.mesh.on_mesh(points_of(start, goal), "start", "goal")
+        starts, goals = self.mesh.holding(found, places, self.area_costs.closed)
         closed = False
         if self.freed is not None and len(starts) and len(goals):
             try:
                 closed = self.freed.ends(start, goal)[0] is not None
             except OffMapError:
                 closed = False
-        return self.reasons.tell(starts.tolist(), goals.tolist(), closed)
+        return self.reasons.explain(starts.tolist(), goals.tolist(), closed)
 
     @cached_property
     def graph(self) -> Graph:
         """Polygons as nodes at their centres; a step costs the way through the middle of the portal."""
-        return self.state.graph if self.rates.uniform == 1.0 else self.state.weighted(self.rates)
+        return self.mesh.graph if self.area_costs.uniform == 1.0 else self.mesh.weighted(self.area_costs)
 
     def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[tuple[int, int] | None, Points]:
         """A polygon of a start and one of a goal with open ground between them, if any, and their places.
 
         A point on a border is in all polygons that touch it, so these are not always the ones that `locate` names.
         """
-        state, closed = self.state, self.rates.closed
-        found, places = self.navmesh._ends(self.version, points_of(start, goal), "start", "goal")
-        starts, goals = state.surround(found, places, closed)
-        return queries.open_ends(state, starts, goals, self.rates), places
+        found, places = self.mesh.on_mesh(points_of(start, goal), "start", "goal")
+        starts, goals = self.mesh.surround(found, places, self.area_costs.closed)
+        return queries.open_ends(self.mesh, starts, goals, self.area_costs), places
 
     def places(self, points: Points, name: str) -> tuple[NDArray[np.int32], Points]:
         """(q, k) the open polygons that each of many points is in, -1 for no more, and the places.
 
         All points must be on the mesh.
         """
-        found, places, _ = find(self.version, points, None, None)
+        found, places, _ = self.mesh.find(points, None, None)
         if len(found) and found.min() < 0:
             at = int(np.argmax(found < 0))
-            raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh", self.state.frame.extent)
-        return self.state.table(found, places, self.rates.closed), places
+            raise off_map(points[at], f"({name}[{at}]) is not on the navigation mesh", self.mesh.frame.extent)
+        return self.mesh.table(found, places, self.area_costs.closed), places
 
     def pairs(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """For each start and goal one of its polygons (see `places`), with a way between them if there is one."""
         first, last = begin[:, 0].copy(), end[:, 0].copy()
         several = np.flatnonzero((begin[:, 1:] >= 0).any(axis=1) | (end[:, 1:] >= 0).any(axis=1))
-        islands = self.state.islands(self.rates.closed)
+        islands = self.mesh.islands(self.area_costs.closed)
         for at in several.tolist():
             some, others = begin[at][begin[at] >= 0].tolist(), end[at][end[at] >= 0].tolist()
             common = [(polygon, polygon) for polygon in some if polygon in others]
@@ -128,7 +126,7 @@ class Standing(Portable):
     @property
     def smoother(self) -> Callable[[Path], Path] | None:
         """What leaves out corners of a path; None where costs differ, and a straight line may be dearer."""
-        return partial(straightened, self.version, self.rates) if self.rates.even else None
+        return partial(shortcut, self.mesh, self.area_costs) if self.area_costs.even else None
 
     def nodes(self, first: int, last: int, plain: bool = False) -> Path:
         """Polygons on the way between two."""
@@ -141,12 +139,12 @@ class Standing(Portable):
         paths: Paths = fast.paths(first, last, workers=workers)
         return paths
 
-    def through(
+    def funnel(
         self, trails: NDArray[np.int32], offsets: NDArray[np.int64], starts: Points, goals: Points, workers: int | None
     ) -> tuple[Points, NDArray[np.int64], NDArray[np.float64]]:
         """Points, offsets and costs of the shortest ways through corridors; starts and goals are places."""
-        found = queries.through_many(self.state, trails, offsets, starts, goals, self.rates, workers)
-        return self.state.frame.world(found[0]), found[1], found[2]
+        found = queries.funnel_many(self.mesh, trails, offsets, starts, goals, self.area_costs, workers)
+        return self.mesh.frame.world(found[0]), found[1], found[2]
 
 
 class WalkingPlanner(Planner):
@@ -167,7 +165,7 @@ class WalkingPlanner(Planner):
         lock: ReadersWriter,
         *,
         mesh: Mesh,
-        kinds: NDArray[np.uint8] | None,
+        areas: NDArray[np.uint8] | None,
         costs: dict[int, float],
         navmesh: NavMesh,
         fast: Any,
@@ -175,10 +173,10 @@ class WalkingPlanner(Planner):
         super().__init__(agent, accelerator, notes, lock)
         self._mesh = mesh
         self._index: TriangleIndex | None = None
-        self._kinds = kinds
+        self._areas = areas
         self._costs = costs
-        self._standing = Standing(navmesh, costs, fast)
-        self._standing.triangles = self._triangles
+        self._snapshot = WalkingSnapshot(navmesh, costs, fast)
+        self._snapshot.triangles = self._triangles
 
     @property
     def map(self) -> NavMesh:
@@ -187,13 +185,13 @@ class WalkingPlanner(Planner):
         Links that are added to it are part of the next query, which makes the accelerator anew and so takes longer. An
         edit of the world makes another mesh, with the same links.
         """
-        return self._standing.navmesh
+        return self._snapshot.navmesh
 
     @property
-    def _now(self) -> Standing:
-        now = self._standing
+    def _now(self) -> WalkingSnapshot:
+        now = self._snapshot
         # Links come and go through `map`.
-        return now if now.navmesh._now is now.version else self._renewed(now)
+        return now if now.navmesh.snapshot is now.mesh else self._renewed(now)
 
     @property
     def accelerator(self) -> Any:
@@ -215,19 +213,19 @@ class WalkingPlanner(Planner):
             return Path(Status.UNREACHABLE, why=partial(now.why, np.array(start, float), np.array(goal, float)))
         first, last = ends
         # Links may come and go meanwhile, so not over the mesh as it is by now.
-        best = NavMesh._of(now.version, self.agent).path(start, goal, costs=now.costs) if exact else None
-        if best is not None and now.rates.even:
+        best = NavMesh._of(now.mesh, self.agent).path(start, goal, costs=now.costs) if exact else None
+        if best is not None and now.area_costs.even:
             return best
-        if first == last and now.rates.even:
-            return queries.placed(now.state, queries.same_polygon(first, places[0], places[1], now.rates.lowest))
+        if first == last and now.area_costs.even:
+            return queries.placed(now.mesh, queries.same_polygon(first, places[0], places[1], now.area_costs.lowest))
         nodes = now.nodes(first, last, plain)
         if not nodes:
             return nodes
-        path = queries.through(now.state, nodes.nodes, places[0], places[1], now.rates)
+        path = queries.funnel(now.mesh, nodes.nodes, places[0], places[1], now.area_costs)
         path.expanded = nodes.expanded
         path.timings = nodes.timings
         path._smoother = now.smoother
-        queries.placed(now.state, path)
+        queries.placed(now.mesh, path)
         if best is None:
             return path
         # Where costs differ the exact search may miss a corridor by a hair: the better one of the two.
@@ -242,7 +240,7 @@ class WalkingPlanner(Planner):
             return super()._paths(starts, goals, workers)
         first, last = now.pairs(begin, end)
         nodes = now.many(first, last, workers)
-        points, offsets, costs = now.through(nodes.nodes, nodes.offsets, begins, ends, workers)
+        points, offsets, costs = now.funnel(nodes.nodes, nodes.offsets, begins, ends, workers)
         return Paths(
             nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother,
             lambda at: now.why(starts[at], goals[at]),
@@ -252,15 +250,11 @@ class WalkingPlanner(Planner):
         return self._now.ends(start, goal)[0] is not None
 
     def _nearest(self, point: Points) -> Points:
-        now = self._now
-        size = max(self.agent.radius, self.agent.height)
-        shut = now.state.shut(now.rates.closed)
-        for reach in (0.5 * size, 2.5 * size, 10.0 * size):
-            found, places, _ = find(now.version, point[None], reach, reach, in_space=True, shut=shut)
-            place = now.state.frame.world(places[0])
-            if found[0] >= 0 and (reach > 2.5 * size or np.nansum((place - point) ** 2) <= reach * reach):
-                return place
-        raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m", self._extent)
+        now, most = self._now, 10.0 * max(self.agent.radius, self.agent.height)
+        place = now.navmesh.nearest(point[None], max_distance=most, costs=now.costs)[0]
+        if np.isnan(place[0]):
+            raise off_map(point, f"has no ground that the agent can stand on within {most:g} m", self._extent)
+        return np.asarray(place)
 
     def _touched(self, start: Any, goal: Any) -> Points:
         now = self._now
@@ -277,8 +271,8 @@ class WalkingPlanner(Planner):
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
         # Far enough up and down for any hill between two corners; of several floors the nearest counts at first.
         now, size = self._now, self.agent.height
-        found, places, _ = find(now.version, line, None, 10.0 * size)
-        line[found >= 0, 2] = now.state.frame.world(places)[found >= 0, 2]
+        found, places, _ = now.mesh.find(line, None, 10.0 * size)
+        line[found >= 0, 2] = now.mesh.frame.world(places)[found >= 0, 2]
         line[ends] = points
         # Between two corners a way may lead over a bridge, high above both: where floors lie over each other it is the
         # one that the walk from the point before comes to. A link's leg is no walk.
@@ -297,26 +291,26 @@ class WalkingPlanner(Planner):
         now, (low, high) = self._now, self._mesh.bounds[:, 2]
         # From as far away as the world is high, so that the nearest floor is the outermost.
         away = high + (high - low) + 1.0 if top else low - (high - low) - 1.0
-        _, places, _ = find(now.version, np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
+        _, places, _ = now.mesh.find(np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
         return np.asarray(places[:, 2])
 
     def _field(self, goal: Any) -> Field:
         now = self._now
-        found, places = now.navmesh._ends(now.version, points_of(goal), "goal")
-        return WalkingField(now, places[0], now.state.holding(found, places, now.rates.closed)[0].tolist())
+        found, places = now.mesh.on_mesh(points_of(goal), "goal")
+        return WalkingField(now, places[0], now.mesh.holding(found, places, now.area_costs.closed)[0].tolist())
 
     def _random_points(self, count: int, seed: int) -> Points:
         now = self._now
-        areas = np.where(now.rates.closed[now.state.kinds] == 0, now.state.layout.areas, 0.0)
-        if not areas.any():
+        sizes = np.where(now.area_costs.closed[now.mesh.areas] == 0, now.mesh.topology.polygon_areas, 0.0)
+        if not sizes.any():
             raise OffMapError("the agent can be nowhere: all of its ground is blocked")
         labels = now.graph.components()
-        largest = int(np.argmax(np.bincount(labels, weights=areas)))
-        return now.navmesh._scattered(now.state, np.where(labels == largest, areas, 0.0), count, seed)
+        largest = int(np.argmax(np.bincount(labels, weights=sizes)))
+        return now.mesh.scattered(np.where(labels == largest, sizes, 0.0), count, seed)
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         now = self._now
-        return isles(now.state, now.rates).sizes, "m2"
+        return isles(now.mesh, now.area_costs).sizes, "m2"
 
     def _remark(self) -> str:
         fast = self._now.accelerator
@@ -325,7 +319,7 @@ class WalkingPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Standing:
+    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WalkingSnapshot:
         now = self._now
         (low, high), bounds = shape.bounds, self._mesh.bounds
         box = np.array([np.maximum(low, bounds[0]), np.minimum(high, bounds[1])])
@@ -333,19 +327,19 @@ class WalkingPlanner(Planner):
             return now  # beside the world
         box[:, 2] = low[2], high[2]
         zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in after.blocks]
-        kinds = kinds_of(after, now.kinds, self._costs)
-        zones += [(zone.outline, zone.low, zone.high, table_of(kinds, cost)) for zone, cost in after.costs]
-        costs = {**self._costs, **{kind: self._costs.get(own, 1.0) * cost for (own, cost), kind in kinds.items()}}
-        asked = now.navmesh._now.asked
-        navmesh = now.navmesh.rebuilt(box, self._mesh, kinds=self._kinds, zones=zones)
-        after_edit = Standing(navmesh, costs, None, kinds)
-        after_edit.triangles, after_edit.asked = self._triangles, asked
+        zone_areas = areas_of(after, now.zone_areas, self._costs)
+        zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in after.costs]
+        costs = {**self._costs, **{new: self._costs.get(own, 1.0) * cost for (own, cost), new in zone_areas.items()}}
+        links = now.mesh.links
+        navmesh = now.navmesh.changed(box, self._mesh, areas=self._areas, zones=zones)
+        after_edit = WalkingSnapshot(navmesh, costs, None, zone_areas)
+        after_edit.triangles, after_edit.links = self._triangles, links
         if after.blocks:
             after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
-        kept = after_edit.state.kept
+        kept = after_edit.mesh.kept
         if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
             after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
-        elif len(after_edit.state.kinds):
+        elif len(after_edit.mesh.areas):
             after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
         return after_edit
 
@@ -362,39 +356,38 @@ class WalkingPlanner(Planner):
             box = np.array(block.bounds, np.float64)
             box[:, :2] = np.clip(box[:, :2], low[:2], high[:2])
             if (box[0, :2] < box[1, :2]).all():
-                navmesh = navmesh.rebuilt(box, self._mesh, kinds=self._kinds)
+                navmesh = navmesh.changed(box, self._mesh, areas=self._areas)
         return navmesh
 
-    def _commit(self, prepared: Standing) -> None:
-        before, after = self._standing.navmesh, prepared.navmesh
+    def _commit(self, prepared: WalkingSnapshot) -> None:
+        before, after = self._snapshot.navmesh, prepared.navmesh
         with before._edit:
-            asked = before._now.asked
-            if after is not before and asked is not prepared.asked:  # links came or went while it was prepared
-                state = after._now.state
-                bare = state.with_links(no_links(state.num_polygons))
-                after._now = linked(after._now._replace(state=bare, asked=asked))
-        self._standing = prepared
+            links, following = before.snapshot.links, before.snapshot.next_link
+            came = following != after.snapshot.next_link or links is not prepared.links
+            if after is not before and came:  # links came or went while it was prepared
+                after._snapshot = after.snapshot.with_links(links, following)
+        self._snapshot = prepared
 
     def refresh(self) -> None:
         """Make the accelerator anew: one that was carried over many edits may have grown slow."""
         now = self._now
-        if self.edits and len(now.state.kinds):
+        if self.edits and len(now.mesh.areas):
             self._renewed(now)
 
-    def _renewed(self, now: Standing) -> Standing:
+    def _renewed(self, now: WalkingSnapshot) -> WalkingSnapshot:
         """The same ground as its map is now, with another accelerator."""
-        fresh = Standing(now.navmesh, now.costs, None, now.kinds)
+        fresh = WalkingSnapshot(now.navmesh, now.costs, None, now.zone_areas)
         fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
-        if len(fresh.state.kinds):
+        if len(fresh.mesh.areas):
             fresh.accelerator = accelerate(fresh.graph, self.accelerator_name)
         with self._lock.writing():
-            if self._standing is now:
-                self._standing = fresh
+            if self._snapshot is now:
+                self._snapshot = fresh
         return fresh
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        yield  # each query takes one `Standing`, which does not change
+        yield  # each query takes one `WalkingSnapshot`, which does not change
 
 
 class WalkingField(Field):
@@ -402,12 +395,12 @@ class WalkingField(Field):
 
     _any_height = WalkingPlanner._any_height
 
-    def __init__(self, now: Standing, goal: Points, polygons: list[int]) -> None:
-        super().__init__(now.state.frame.world(goal))
+    def __init__(self, now: WalkingSnapshot, goal: Points, polygons: list[int]) -> None:
+        super().__init__(now.mesh.frame.world(goal))
         self._now = now
         self._place = goal
         # The polygons around a goal are mostly joined; where closed ground parts them, each part has its own tree.
-        labels = now.state.islands(now.rates.closed).labels
+        labels = now.mesh.islands(now.area_costs.closed).labels
         parts = {int(labels[polygon]): polygon for polygon in reversed(polygons)}
         self._trees: list[Tree] = [now.graph.tree(polygon) for polygon in parts.values()]
 
@@ -442,7 +435,7 @@ class WalkingField(Field):
             for later in parts[at + 1 :]:
                 parts[at][later >= 0] = -1
         ways = [
-            self._now.through(*tree.trails(part), places, goals, None)
+            self._now.funnel(*tree.trails(part), places, goals, None)
             for tree, part in zip(self._trees, parts, strict=True)
         ]
         if not ways:
@@ -454,30 +447,30 @@ class WalkingField(Field):
         return found, np.concatenate(lines), offsets, np.min([costs for _, _, costs in ways], axis=0)
 
 
-def kinds_of(zones: Zones, before: Kinds, ground: dict[int, float]) -> Kinds:
+def areas_of(zones: Zones, before: ZoneAreas, ground: dict[int, float]) -> ZoneAreas:
     """A kind of area for the ground's own kinds in zones with costs, by kind and cost.
 
     Those that there were before stay, since their tiles do. Ground that is closed to the agent gets none.
     """
     own = sorted({_GROUND, *ground} - {kind for kind, rate in ground.items() if np.isinf(rate)})
     wanted = [(kind, cost) for cost in sorted({cost for _, cost in zones.costs}) for kind in own]
-    kinds = {pair: before[pair] for pair in wanted if pair in before}
+    found = {pair: before[pair] for pair in wanted if pair in before}
     free = (kind for kind in range(_LAST_KIND, 1, -1) if kind not in before.values() and kind not in ground)
     for pair in wanted:
-        if pair not in kinds:
+        if pair not in found:
             kind = next(free, None)
             if kind is None:
                 raise EditError("a navigation mesh has no room for more than about 250 kinds of ground with costs")
-            kinds[pair] = kind
-    return kinds
+            found[pair] = kind
+    return found
 
 
-def table_of(kinds: Kinds, cost: float) -> NDArray[np.uint8]:
+def table_of(zone_areas: ZoneAreas, cost: float) -> NDArray[np.uint8]:
     """What each kind of area becomes in a zone with a cost, also that of zones below it."""
     table = np.arange(256, dtype=np.uint8)
-    for own, here in kinds:
-        table[own] = kinds[own, cost]
-        table[kinds[own, here]] = kinds[own, cost]
+    for own, here in zone_areas:
+        table[own] = zone_areas[own, cost]
+        table[zone_areas[own, here]] = zone_areas[own, cost]
     return table
 
 

@@ -353,7 +353,7 @@ def _polygons(navmesh: NavMesh, accelerator: Any, colouring: str, most: int) -> 
     rings = navmesh.polygons  # once: it is cut up anew each time
     sizes = np.array([len(ring) for ring in rings])
     islands = navmesh.components
-    area = np.bincount(islands, weights=navmesh.areas)
+    area = np.bincount(islands, weights=navmesh.polygon_areas)
     main = islands == np.argmax(area)
     things: list[Thing] = []
     level = _level(colouring)
@@ -373,7 +373,7 @@ def _polygons(navmesh: NavMesh, accelerator: Any, colouring: str, most: int) -> 
     kept = np.arange(len(sizes))
     notes = []
     if (sizes - 2).sum() > most:
-        order = np.argsort(-navmesh.areas, kind="stable")
+        order = np.argsort(-navmesh.polygon_areas, kind="stable")
         kept = np.sort(order[np.cumsum(sizes[order] - 2) <= most])
         notes.append(f"map: {len(kept):,} of {len(sizes):,} polygons are drawn, the largest")
     corners = np.concatenate([rings[at] for at in kept.tolist()])
