@@ -195,7 +195,7 @@ def _carried(
     low, high = carrier.box - [[PLAYER.radius, PLAYER.radius, PLAYER.height], [-PLAYER.radius, -PLAYER.radius, 0.0]]
     inside = np.flatnonzero(((feet >= low) & (feet <= high)).all(axis=1))
     try:
-        landing = grid.to_cells(target[None], reach=8.0)[0]
+        landing = grid.to_cells(target[None], max_distance=8.0)[0]
     except OffMapError:  # it leads to where nobody can stand
         return inside[:0], np.zeros(3, np.int64)
     return inside, landing
@@ -243,7 +243,7 @@ def level_facts(file: Path) -> dict[str, Any]:
     cells = grid.cells
     component = _components(grid, cells)
     links = np.column_stack([_components(grid, other.sources), _components(grid, other.ends)]).astype(np.int64)
-    at = _components(grid, grid.to_cells(level.spawns, reach=4.0))
+    at = _components(grid, grid.to_cells(level.spawns, max_distance=4.0))
     stacked = distinct(cells[:, :2]).counts
     return {
         "level": level.name,

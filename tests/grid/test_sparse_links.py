@@ -22,12 +22,12 @@ def test_a_ladder_joins_floors_for_exact_and_abstract_planning():
     start, goal = (0, 5, 0), (0, 5, 12)
     assert grid.path(start, goal).status is Status.UNREACHABLE
     grid.add_link(LOW, HIGH)
-    for path in (grid.path(start, goal, abstract=False), grid.path(start, goal), grid.path(start, goal, smooth=True)):
+    for path in (grid.path(start, goal, exact=True), grid.path(start, goal), grid.path(start, goal, smooth=True)):
         assert path.found
         assert path.cost == pytest.approx(30 + 12 + 30, rel=0.1)
         points = [tuple(point) for point in path.points.astype(int).tolist()]
         assert points[points.index(LOW) + 1] == HIGH
-    assert grid.path(start, goal, abstract=False).cost == 72
+    assert grid.path(start, goal, exact=True).cost == 72
     assert HIGH in [tuple(cell) for cell in grid.successors(LOW).tolist()]
     grid.remove_link(HIGH, LOW)
     assert grid.path(start, goal).status is Status.UNREACHABLE
@@ -38,14 +38,14 @@ def test_a_link_rests_while_one_of_its_cells_is_gone():
     grid.add_link(LOW, HIGH, cost=3)
     path = grid.path((0, 5, 0), (0, 5, 12))
     grid.remove([HIGH])
-    assert not grid.path((0, 5, 0), (0, 5, 12), abstract=False)
+    assert not grid.path((0, 5, 0), (0, 5, 12), exact=True)
     assert not grid.replan(path)
     grid.add([HIGH])
     again = grid.replan(path)
     assert again.cost == path.cost
     assert again.expanded == 0
     grid.compact()
-    assert grid.path((0, 5, 0), (0, 5, 12), abstract=False).cost == 63
+    assert grid.path((0, 5, 0), (0, 5, 12), exact=True).cost == 63
 
 
 def test_a_link_may_lead_one_way_only(tmp_path):
@@ -55,16 +55,16 @@ def test_a_link_may_lead_one_way_only(tmp_path):
     for world in (grid, wayfold.load(tmp_path / "slide.wayfold")):
         assert world.path(HIGH, LOW).cost == 12
         assert world.path(LOW, HIGH).status is Status.UNREACHABLE
-        assert world.path(LOW, HIGH, abstract=False).status is Status.UNREACHABLE
+        assert world.path(LOW, HIGH, exact=True).status is Status.UNREACHABLE
 
 
 def test_a_short_cut_is_taken_when_it_pays():
     grid = SparseGrid.from_cells([(x, y, 0) for y in range(30) for x in range(30) if x == 0 or x == 29 or y == 29], 8)
-    plain = grid.path((0, 0), (29, 0), abstract=False).cost
+    plain = grid.path((0, 0), (29, 0), exact=True).cost
     grid.add_link((0, 0), (29, 0), cost=40)
-    assert grid.path((0, 0), (29, 0), abstract=False).cost == 40 < plain
+    assert grid.path((0, 0), (29, 0), exact=True).cost == 40 < plain
     grid.add_effect([(29, 0)])
-    assert grid.path((0, 0), (29, 0), abstract=False).cost == 80
+    assert grid.path((0, 0), (29, 0), exact=True).cost == 80
 
 
 def test_wrong_links_get_a_sentence():
@@ -85,10 +85,10 @@ def test_area_effects_multiply_the_cost_of_a_link_that_leads_onto_them_as_they_d
     grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)], effect_cost=0.5)
     grid.add_link((0, 0), (9, 0), cost=10.0)
     grid.add_effect([(9, 0), (9, 0), (1, 0)])
-    for abstract in (False, True):
-        assert grid.path((0, 0), (9, 0), abstract=abstract).cost == pytest.approx(10.0 * (1 + 2 * 0.5))
-        assert grid.path((9, 0), (0, 0), abstract=abstract).cost == pytest.approx(10.0)
-        assert grid.path((0, 0), (1, 0), abstract=abstract).cost == pytest.approx(1 + 0.5)
+    for exact in (True, False):
+        assert grid.path((0, 0), (9, 0), exact=exact).cost == pytest.approx(10.0 * (1 + 2 * 0.5))
+        assert grid.path((9, 0), (0, 0), exact=exact).cost == pytest.approx(10.0)
+        assert grid.path((0, 0), (1, 0), exact=exact).cost == pytest.approx(1 + 0.5)
 
 
 def test_a_cell_of_another_kind_between_two_cells_does_not_keep_them_apart():

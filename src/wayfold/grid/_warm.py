@@ -28,7 +28,7 @@ def warm() -> None:
     sparse.regions()
     path = sparse.path((0, 0), (2, 1), smooth=True)
     sparse.replan(path)
-    sparse.path((0, 0), (2, 1), abstract=False)
+    sparse.path((0, 0), (2, 1), exact=True)
     sparse._planner.costs_to(int(sparse._nodes(np.zeros((1, 3), np.int64))[0]))
     SparseGrid.from_cells([(0, 0, 2 * floor) for floor in range(70)])  # a crowded sector
     _search_kernels.sum_successors(sparse._store, np.zeros(1, np.int32), np.empty(8, np.int32), np.empty(8, np.int64))

@@ -30,6 +30,13 @@ _AHEAD = 2
 _SCALE = 1.5
 
 
+def check_limits(exact: bool, budget: int | None, partial: bool) -> int:
+    """The node budget of a query for the kernels; only exact searches have one, and partial paths."""
+    if not exact and (budget is not None or partial):
+        raise ParameterError("budget and partial need exact=True: planning over regions has no such limits")
+    return searcher.check_budget(budget)
+
+
 class GridQueries:
     """Plans on one grid and owns the workspaces and components that go with its present state."""
 
@@ -113,22 +120,20 @@ class GridQueries:
         first: int,
         last: int,
         *,
-        abstract: bool,
+        exact: bool,
         smooth: bool,
         trim: float = 0.0,
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
         """The path between two nodes."""
-        limit = searcher.check_budget(budget)
+        limit = check_limits(exact, budget, partial)
         store = self.grid._store
         regions = store.owners[first >> 4], store.owners[last >> 4]
         labels = self.components()
         if labels[regions[0]] != labels[regions[1]] and not partial:
             return Path(Status.UNREACHABLE)
-        if abstract:
-            if budget is not None or partial:
-                raise ParameterError("budget and partial are for abstract=False: abstract planning has no such limits")
+        if not exact:
             path = self._abstract(first, last, int(regions[0]), int(regions[1]), trim)
         else:
             path = searcher.one(
@@ -147,15 +152,26 @@ class GridQueries:
         return self._pull(path) if smooth and len(path.points) > 2 else path
 
     def paths(
-        self, first: NDArray[np.int32], last: NDArray[np.int32], *, abstract: bool, smooth: bool, workers: int | None
+        self,
+        first: NDArray[np.int32],
+        last: NDArray[np.int32],
+        *,
+        exact: bool,
+        smooth: bool,
+        budget: int | None = None,
+        partial: bool = False,
+        workers: int | None,
     ) -> Paths:
         """The paths of many queries, in parallel."""
+        check_limits(exact, budget, partial)
         answers: list[Path] = [Path(Status.UNREACHABLE)] * len(first)
         self.components()
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                answers[at] = self.path(int(first[at]), int(last[at]), abstract=abstract, smooth=smooth)
+            for query in range(begin, end):
+                answers[query] = self.path(
+                    int(first[query]), int(last[query]), exact=exact, smooth=smooth, budget=budget, partial=partial
+                )
 
         run_chunks(work, len(first), workers=workers, chunk=16)
         lengths = [len(path.nodes) for path in answers]
@@ -202,9 +218,9 @@ class GridQueries:
             else:
                 state = states.larger(state)
 
-    def settled(self, first: int, last: int, *, abstract: bool) -> NDArray[np.int64]:
+    def settled(self, first: int, last: int, *, exact: bool) -> NDArray[np.int64]:
         """The nodes that the search for a path between two nodes settles, for pictures."""
-        if not abstract:
+        if exact:
             return searcher.settled_nodes(self.space, self.cell_states, first, last, 1.0)
         owners = self.grid._store.owners
         route, _ = self.route(int(owners[first >> 4]), int(owners[last >> 4]))
@@ -265,7 +281,7 @@ class GridQueries:
         timings = {**path.timings, "smooth": time.perf_counter() - begin}
         return Path(path.status, points, nodes=nodes, cost=cost, expanded=path.expanded, timings=timings)
 
-    def replan(self, path: Path, *, abstract: bool, smooth: bool) -> Path:
+    def replan(self, path: Path, *, exact: bool, smooth: bool) -> Path:
         """The path with whatever no longer holds planned anew."""
         cells = path.points.astype(np.int64)
         nodes = self.grid._nodes(cells)
@@ -279,9 +295,9 @@ class GridQueries:
             cost = _search_kernels.leg_costs(space, nodes, cells, pulled)
             return Path(Status.FOUND, cells, nodes=nodes, cost=cost, smoother=self.pull)
         left, right = ahead, len(nodes) - 1 - behind
-        middle = self.path(int(nodes[left]), int(nodes[right]), abstract=abstract, smooth=smooth)
+        middle = self.path(int(nodes[left]), int(nodes[right]), exact=exact, smooth=smooth)
         if not middle:  # where edges are one-way another way may lead round
-            return self.path(int(nodes[0]), int(nodes[-1]), abstract=abstract, smooth=smooth)
+            return self.path(int(nodes[0]), int(nodes[-1]), exact=exact, smooth=smooth)
         nodes = np.concatenate([nodes[:left], middle.nodes, nodes[right + 1 :]])
         points = np.concatenate([cells[:left], middle.points.astype(np.int64), cells[right + 1 :]])
         cost = _search_kernels.leg_costs(space, nodes, points, smooth or pulled)

@@ -303,7 +303,7 @@ class SparseGrid(Savable):
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
         if seeds is not None:
-            near = grid.to_cells(seeds, reach=sources.SEED_REACH + (agent or Agent()).radius / cell)
+            near = grid.to_cells(seeds, max_distance=sources.SEED_DISTANCE + (agent or Agent()).radius / cell)
             grid = cls.from_cells(sources.connected_cells(grid, near), sector_size, max_step=step, **options)
             grid.origin, grid.scale = origin, scale
         return grid
@@ -318,10 +318,15 @@ class SparseGrid(Savable):
         return np.asarray(checks.points3(cells, "cells") * self.scale + self.origin)
 
     @reads
-    def to_cells(self, points: ArrayLike, *, reach: float = 2.0) -> NDArray[np.int64]:
-        """The cell nearest to each point in metres, within `reach` cells sideways; (q, 3).
+    @checks.renamed(reach="max_distance")
+    def to_cells(self, points: ArrayLike, *, max_distance: float = 2.0) -> NDArray[np.int64]:
+        """Return the cell that stands for each point, (q, 3): the nearest one below it, or else above it.
 
-        Cells below a point come before cells above it, whatever the distance.
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, metres
+        max_distance : float, cells, >= 0
+            Farthest that a cell may lie from its point, sideways; heights do not matter.
 
         Raises
         ------
@@ -331,7 +336,7 @@ class SparseGrid(Savable):
         from wayfold.grid import sources
 
         wanted = checks.points3(points, "points")
-        return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
+        return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, max_distance)
 
     # --- what there is ---------------------------------------------------------------------------------------
 
@@ -417,12 +422,13 @@ class SparseGrid(Savable):
     # --- queries ---------------------------------------------------------------------------------------------
 
     @reads
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
     def path(
         self,
         start: ArrayLike,
         goal: ArrayLike,
         *,
-        abstract: bool = True,
+        exact: bool = False,
         smooth: bool = False,
         trim: float = 0.0,
         budget: int | None = None,
@@ -434,55 +440,73 @@ class SparseGrid(Savable):
         ----------
         start, goal : (x, y) or (x, y, z)
             Cells that are there; a missing z is 0.
-        abstract : bool
-            Plan over regions first and refine the route to cells: fast, a few per cent above the cheapest. Otherwise
-            search the cells for the cheapest path.
+        exact : bool
+            Search the cells for the cheapest path. Otherwise plan over regions first and refine the route to cells:
+            fast, and a few per cent dearer.
         smooth : bool
             Pull the path straight where the cells allow it and no area effect is entered (`Path.smooth`).
         trim : float, 0 to 0.9
             Share of each refined leg that is dropped before the next one is planned: shorter paths, more cells settled.
         budget : int, >= 1, optional
-            Settle at most this many cells (``abstract=False`` only).
+            Settle at most this many cells (``exact=True`` only).
         partial : bool
             Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it
-            (``abstract=False`` only).
+            (``exact=True`` only).
 
         Returns
         -------
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
+
+        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(9) for y in range(9) if x != 4 or y == 0])
+        >>> grid.path((0, 8), (8, 8), exact=True).cost
+        18.0
         """
         first = int(self._planner.nodes_of(checks.point3(start, "start", largest=np.inf)[None], "start")[0])
         last = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
         share = checks.number(trim, "trim", low=0.0, high=0.9)
-        return self._planner.path(
-            first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
-        )
+        return self._planner.path(first, last, exact=exact, smooth=smooth, trim=share, budget=budget, partial=partial)
 
     @reads
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
     def paths(
         self,
         starts: ArrayLike,
         goals: ArrayLike,
         *,
-        abstract: bool = True,
+        exact: bool = False,
         smooth: bool = False,
+        budget: int | None = None,
+        partial: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """Paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
+        """Paths of many queries, in parallel.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like
+            Cells that are there.
+        exact, smooth, budget, partial
+            As for `path`; the budget is that of each query.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
         first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
         checks.same_length(first, last)
-        return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
+        return self._planner.paths(
+            first, last, exact=exact, smooth=smooth, budget=budget, partial=partial, workers=workers
+        )
 
     @reads
-    def replan(self, path: Path, *, abstract: bool = True, smooth: bool = False) -> Path:
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
+    def replan(self, path: Path, *, exact: bool = False, smooth: bool = False) -> Path:
         """A path from an earlier one after edits: what can still be walked of it is kept, the rest planned anew.
 
         Parameters
         ----------
         path : Path
             A path of this grid that was found (its `points` count, its nodes do not).
-        abstract, smooth : bool
+        exact, smooth : bool
             How the new part is planned, as for `path`.
 
         Raises
@@ -492,7 +516,7 @@ class SparseGrid(Savable):
         """
         if not len(path.points):
             raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
-        return self._planner.replan(path, abstract=abstract, smooth=smooth)
+        return self._planner.replan(path, exact=exact, smooth=smooth)
 
     @reads
     def regions(self) -> RegionTable:

@@ -107,20 +107,20 @@ class CellPlanner(Planner):
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        return self._search(start, goal, abstract=self.accelerator_name != "none" and not exact)
+        return self._search(start, goal, exact=exact or self.accelerator_name == "none")
 
     def _plain(self, start: Any, goal: Any) -> Path:
-        return self._search(start, goal, abstract=False)
+        return self._search(start, goal, exact=True)
 
-    def _search(self, start: Any, goal: Any, *, abstract: bool) -> Path:
+    def _search(self, start: Any, goal: Any, *, exact: bool) -> Path:
         first, last = self._ends(start, goal)
-        return self._placed(self._grid._planner.path(first, last, abstract=abstract, smooth=False), smoother=True)
+        return self._placed(self._grid._planner.path(first, last, exact=exact, smooth=False), smoother=True)
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         first = self._nodes(self._places.find(starts, self._there, "starts"))
         last = self._nodes(self._places.find(goals, self._there, "goals"))
-        abstract = self.accelerator_name != "none"
-        found = self._grid._planner.paths(first, last, abstract=abstract, smooth=False, workers=workers)
+        exact = self.accelerator_name == "none"
+        found = self._grid._planner.paths(first, last, exact=exact, smooth=False, workers=workers)
         return [self._placed(path, smoother=True) for path in found]
 
     def _placed(self, path: Path, *, smoother: bool = False) -> Path:
@@ -200,7 +200,7 @@ class CellPlanner(Planner):
 
     def _touched(self, start: Any, goal: Any) -> Points:
         first, last = self._ends(start, goal)
-        nodes = self._grid._planner.settled(first, last, abstract=self.accelerator_name != "none")
+        nodes = self._grid._planner.settled(first, last, exact=self.accelerator_name == "none")
         cells = self._grid._planner.cells_of(nodes.astype(np.int32))
         return np.asarray(cells * self._places.scale + self._places.origin)
 
