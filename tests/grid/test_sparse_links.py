@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import wayfold
 from wayfold import SparseGrid, Status
-from wayfold.errors import EditError, OffMapError, ParameterError
+from wayfold.errors import EditError, FormatError, OffMapError, ParameterError
+from wayfold.links import Link
 
 pytestmark = pytest.mark.kernels
 
@@ -107,3 +110,87 @@ def test_a_link_joins_cells_of_different_kinds():
     assert not grid.path((0, 0), (5, 0)).found
     grid.add_link((0, 0), (5, 0), cost=6.0)
     assert grid.path((0, 0), (5, 0)).cost == pytest.approx(6.0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_links_are_told_and_removed_by_their_ids_which_no_other_link_ever_gets(tmp_path_factory, data):
+    cells = [(x, 3 * y, 0) for x in range(4) for y in range(2)]
+    grid, known, gone, file = SparseGrid.from_cells(cells), {}, set(), tmp_path_factory.mktemp("links") / "g.wayfold"
+    for _ in range(data.draw(st.integers(1, 12))):
+        what = data.draw(st.sampled_from(["add", "add", "remove", "remove by cells", "save", "rest"]))
+        start, end = (data.draw(st.sampled_from(cells)) for _ in range(2))
+        taken = {(link.start, link.end) for link in known.values()}
+        taken |= {(link.end, link.start) for link in known.values() if link.both_ways}
+        if what == "add":
+            both, kind = data.draw(st.booleans()), data.draw(st.sampled_from(["", "jump", "\0"]))
+            if start == end or (start, end) in taken or (both and (end, start) in taken):
+                continue
+            number = grid.add_link(start, end, cost=20.0 + len(known), kind=kind, both_ways=both)
+            assert number not in gone | known.keys()
+            known[number] = Link(number, start, end, 20.0 + len(known), kind, both)
+        elif what == "remove" and known:
+            number = data.draw(st.sampled_from(sorted(known)))
+            grid.remove_link(number)
+            with pytest.raises(EditError, match=f"no link {number}"):
+                grid.remove_link(number)
+            gone.add(number)
+            del known[number]
+        elif what == "remove by cells" and {(start, end), (end, start)} & taken:
+            grid.remove_link(start, end)
+            between = {number for number, link in known.items() if {link.start, link.end} == {start, end}}
+            gone |= between
+            known = {number: link for number, link in known.items() if number not in between}
+        elif what == "save":
+            grid.save(file)
+            grid = SparseGrid.load(file)
+        elif what == "rest":
+            grid.remove([cells[0]])
+            assert grid.links == tuple(known.values())
+            grid.add([cells[0]])
+        assert grid.links == tuple(known.values())
+
+
+@pytest.mark.parametrize(
+    ("arrays", "meta"),
+    [
+        ({"link_ids": [1, 1, 0]}, {}),
+        ({"link_ids": [0, 0, 0]}, {}),
+        ({"link_ids": [0, 1, 1]}, {}),
+        ({"link_ids": [0, 0, 2]}, {}),
+        ({}, {"link_kinds": ["a", "b", ""]}),
+        ({}, {"link_kinds": ["a", "a"]}),
+    ],
+)
+def test_files_with_links_that_contradict_themselves_are_refused(arrays, meta):
+    grid = two_floors()
+    grid.add_link(LOW, HIGH)
+    grid.add_link((0, 0, 0), (9, 0, 0), both_ways=False)
+    parts = grid._to_parts()
+    parts.arrays.update({name: np.array(values, np.int64) for name, values in arrays.items()})
+    parts.meta.update(meta)
+    with pytest.raises(FormatError, match="link"):
+        SparseGrid._restored(parts)
+
+
+def test_links_of_files_without_ids_get_some():
+    grid = two_floors()
+    grid.add_link(LOW, HIGH, cost=14.0)
+    parts = grid._to_parts()
+    del parts.arrays["link_ids"], parts.meta["next_link"]
+    again = SparseGrid._restored(parts)
+    assert again.links == (Link(0, LOW, HIGH, 14.0, "", False), Link(1, HIGH, LOW, 14.0, "", False))
+    assert again.add_link((0, 0, 0), (9, 0, 0)) == 2
+
+
+@pytest.mark.parametrize("former", [{"a": LOW}, {"b": HIGH}, {"a": LOW, "b": HIGH}])
+def test_former_names_of_ends_work_and_warn(former):
+    grid, ends = two_floors(), {"start": LOW, "end": HIGH}
+    rest = {name: cell for name, cell in ends.items() if cell not in former.values()}
+    with pytest.warns(DeprecationWarning, match="add_link: .= is now"):
+        number = grid.add_link(**former, **rest)
+    assert grid.links == (Link(number, LOW, HIGH, 12.0, "", True),)
+    rest = {{"start": "link"}.get(name, name): cell for name, cell in rest.items()}
+    with pytest.warns(DeprecationWarning, match="remove_link: .= is now"):
+        grid.remove_link(**former, **rest)
+    assert grid.links == ()

@@ -393,7 +393,7 @@ BY_CALLABLE = {
     "SparseGrid.remove": {"cells": [(2, 2)]},
     "SparseGrid.add": {"cells": [(30, 2)]},
     "SparseGrid.add_effect": {"cells": [(2, 2)]}, "SparseGrid.remove_effect": {"cells": [(3, 3)]},
-    "SparseGrid.remove_link": {"a": (0, 0, 0), "b": (11, 11, 0)},
+    "SparseGrid.remove_link": {"link": (0, 0, 0), "end": (11, 11, 0)},
     "SparseGrid.reserve": {"cells": 10, "edges": 5, "regions": 2}, "SparseGrid.add_link": {"cost": 20.0},
     "DenseGrid": {"kinds": np.ones((4, 4), np.uint8)},
     "SparseGrid.replan": {"path": lambda: _sparse_grid().path((1, 1), (10, 9))},

@@ -30,6 +30,7 @@ from wayfold.grid import _store_kernels as layout
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_kinds, octile
 from wayfold.grid.query import GridQueries
+from wayfold.links import Link
 from wayfold.path import Path, Paths
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 _SparseGrid = TypeVar("_SparseGrid", bound="SparseGrid")
 
 WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
+MOST_LINKS = 2**53  # that a grid ever has
 _ROUNDING = 1e-9  # of a link's cost
 
 
@@ -60,6 +62,21 @@ def links_cost_enough(parts: Parts) -> None:
         raise ValueError("a link is there twice")
 
 
+def links_are_whole(parts: Parts) -> None:
+    """Links ascend by their number; one that leads both ways is there and back at one cost, one after the other."""
+    ends, costs = parts.arrays["links"], parts.arrays["link_costs"]
+    ids, kinds = parts.arrays.get("link_ids", np.arange(len(ends))), parts.meta.get("link_kinds", [])
+    if (np.diff(ids) < 0).any() or (len(ids) > 2 and (ids[2:] == ids[:-2]).any()):
+        raise ValueError("the numbers of the links do not ascend")
+    back = np.flatnonzero(ids[1:] == ids[:-1])
+    if not (np.array_equal(ends[back], ends[back + 1, ::-1]) and np.array_equal(costs[back], costs[back + 1])):
+        raise ValueError("the two directions of a link do not fit each other")
+    if len(ids) and not ids[-1] < parts.meta.get("next_link", len(ids)):
+        raise ValueError("the number of the next link is taken")
+    if kinds and (len(kinds) != len(ids) or any(kinds[at] != kinds[at + 1] for at in back.tolist())):
+        raise ValueError("the kinds of the links do not fit the links")
+
+
 SCHEMA = Schema(
     "sparse-grid",
     {
@@ -69,6 +86,14 @@ SCHEMA = Schema(
         "effects": Array("uint8", ("cells",), "area effects on each cell, 0 where missing", high=7, optional=True),
         "links": Array("int64", ("links", 2, 3), "the cells that one-way links lead from and to", -(2**31), 2**31),
         "link_costs": Array("float64", ("links",), "costs of the links", 0.0, checks.LARGEST_COST),
+        "link_ids": Array(
+            "int64",
+            ("links",),
+            "number of each link, the same for both of its directions",
+            0,
+            MOST_LINKS,
+            optional=True,
+        ),
         "origin": Array("float64", (3,), "metres of cell (0, 0, 0)", -checks.LARGEST, checks.LARGEST),
         "scale": Array("float64", (3,), "metres of a cell and of a level", 1e-12, checks.LARGEST),
     },
@@ -80,8 +105,10 @@ SCHEMA = Schema(
         "merge": Value(bool, "whether regions unite"),
         "drop": Value(int, "deepest drop, levels", 0, 65535),
         "effect_cost": Value(float, "cost of an area effect", 0.0, checks.LARGEST_COST),
+        "link_kinds": Value(list, "what the links are called", each=Value(str, ""), optional=True),
+        "next_link": Value(int, "number of the link that is added next", 1, MOST_LINKS + 1, optional=True),
     },
-    checks=(cells_ascend, links_cost_enough),
+    checks=(cells_ascend, links_cost_enough, links_are_whole),
 )
 
 
@@ -111,19 +138,27 @@ def to_parts(grid: SparseGrid) -> Parts:
         "drop": grid.drop,
         "effect_cost": grid.effect_cost,
     }
+    if len(links.ids):
+        arrays["link_ids"] = links.ids
+    if links.kinds:
+        meta["link_kinds"] = [links.kinds.get(number, "") for number in links.ids.tolist()]
+    if links.next_id:
+        meta["next_link"] = links.next_id
     return Parts(arrays, meta)
 
 
 def from_parts(kind: type[_SparseGrid], parts: Parts) -> _SparseGrid:
     """The grid, with regions and abstract edges made anew."""
-    arrays = parts.arrays
+    arrays, meta = parts.arrays, dict(parts.meta)
     cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
-    grid = kind(**parts.meta)
+    ids = arrays.get("link_ids", np.arange(len(arrays["links"])))  # files of before have no numbers
+    kinds, next_id = meta.pop("link_kinds", []), meta.pop("next_link", len(ids))
+    grid = kind(**meta)
     grid.origin, grid.scale = arrays["origin"], arrays["scale"]
     grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
     if "effects" in arrays:
         grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
-    grid._planner.links.restore(arrays["links"], arrays["link_costs"])
+    grid._planner.links.restore(arrays["links"], arrays["link_costs"], ids, kinds, next_id)
     return grid
 
 
@@ -594,32 +629,77 @@ class SparseGrid(Savable):
         self._editor.change_effects(check_cells(cells), -1)
 
     @writes
-    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
-        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
+    @checks.renamed(a="start", b="end")
+    def add_link(
+        self,
+        start: ArrayLike,
+        end: ArrayLike,
+        *,
+        cost: float | None = None,
+        kind: str = "",
+        both_ways: bool = True,
+    ) -> int:
+        """Join two cells that need not be neighbours (a ladder, a lift, a walkable wall) and return the link's id.
 
         Parameters
         ----------
-        a, b : (x, y) or (x, y, z)
+        start, end : (x, y) or (x, y, z)
             Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
         cost : float, optional
             At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
             Area effects on the cell that the link leads to multiply it, as they do a step's.
+        kind : str
+            What `links` calls it: free text that means nothing to the search.
         both_ways : bool
-            Whether it also leads from `b` to `a`.
+            Whether it also leads from `end` to `start`.
+
+        Raises
+        ------
+        EditError
+            When there is a link between the two cells already. Nothing is changed.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (0, 0, 12)])
+        >>> ladder = grid.add_link((0, 0, 0), (0, 0, 12), kind="ladder")
+        >>> grid.path((0, 0, 0), (0, 0, 12)).cost, grid.links[0].kind
+        (12.0, 'ladder')
+        >>> grid.remove_link(ladder)
         """
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
+        ends = np.array([checks.point3(start, "start"), checks.point3(end, "end")])
         self._planner.nodes_of(ends, "link")
         first, second = ends.astype(np.int64)
         least = float(octile(ends[None])[0])
         levels = float(abs(first[2] - second[2]))
         price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
-        self._planner.links.add(first, second, price, bool(both_ways))
+        return self._planner.links.add(first, second, price, kind, bool(both_ways))
 
     @writes
-    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Remove the link between two cells, whichever way it leads."""
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
-        self._planner.links.remove(ends[0], ends[1])
+    @checks.renamed(a="link", b="end")
+    def remove_link(self, link: int | ArrayLike, end: ArrayLike | None = None) -> None:
+        """Remove a link.
+
+        Parameters
+        ----------
+        link : int, or (x, y) or (x, y, z)
+            What `add_link` returned; or one of two cells, all links between which are removed.
+        end : (x, y) or (x, y, z)
+            The other cell, with a first one only.
+
+        Raises
+        ------
+        EditError
+            When there is no such link. Nothing is changed.
+        """
+        if end is None:
+            self._planner.links.remove(checks.whole(link, "link", low=0))
+            return
+        ends = np.array([checks.point3(link, "link"), checks.point3(end, "end")]).astype(np.int64)
+        self._planner.links.remove_between(ends[0], ends[1])
+
+    @property
+    @reads
+    def links(self) -> tuple[Link, ...]:
+        """All links in the order in which they were added, also those that rest; `start` and `end` are cells."""
+        return self._planner.links.listed()
 
     @writes
     def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
