@@ -433,6 +433,11 @@ class LinkTable:
         """Changes whenever other links may be usable; constant as long as there are none."""
         return (self._changes, self.grid._editor.version if len(self.costs) else 0)
 
+    @property
+    def one_way(self) -> bool:
+        """Whether some link leads one way only."""
+        return len(self.ids) != 2 * len(np.unique(self.ids))
+
     def add(self, start: NDArray[np.int64], end: NDArray[np.int64], cost: float, kind: str, both_ways: bool) -> int:
         """Add a link and return its id; `EditError` when there is one already."""
         pairs = [(start, end), (end, start)] if both_ways else [(start, end)]

@@ -37,6 +37,13 @@ def check_limits(exact: bool, budget: int | None, partial: bool) -> int:
     return searcher.check_budget(budget)
 
 
+def _matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], size: int) -> Any:
+    """A sparse matrix with ones at some places."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+
+
 class GridQueries:
     """Plans on one grid and owns the workspaces and components that go with its present state."""
 
@@ -46,6 +53,7 @@ class GridQueries:
         self._region_states = Workspaces(0)
         self.links = LinkTable(grid)
         self._components: tuple[Any, NDArray[np.int32]] = (None, np.empty(0, np.int32))
+        self._strong: tuple[Any, Any] = (None, None)
 
     # --- nodes and cells -------------------------------------------------------------------------------------------
 
@@ -112,6 +120,48 @@ class GridQueries:
             graph_kernels.label_components(self.region_space, labels)
             self._components = version, labels
         return labels
+
+    def reachable(self, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether a way leads from each node to another; one-way edges and links count in their direction only."""
+        owners, labels = self.grid._store.owners, self.components()
+        start, goal = owners[first >> 4], owners[last >> 4]
+        found = np.asarray(labels[start] == labels[goal])
+        if not found.any() or not (self.grid.drop or self.links.one_way):
+            return found
+        from scipy.sparse.csgraph import breadth_first_order
+
+        labels, onward = self._strong_components()
+        start, goal = labels[start], labels[goal]
+        for component in np.unique(start[found & (start != goal)]):
+            ahead = breadth_first_order(onward, component, return_predecessors=False)
+            here = start == component
+            found[here] = np.isin(goal[here], ahead)
+        return found
+
+    def _strong_components(self) -> Any:
+        """The strongly connected component of each region, and which of them lead straight to which, as a matrix."""
+        from scipy.sparse.csgraph import connected_components
+
+        store = self.grid._store
+        known, answer = self._strong
+        version = (int(store.frame[layout.STRUCTURE]), store.base.size, self.links.version)
+        if known != version:
+            _, edges, _ = self._region_edges()
+            links = self.links.arrays()
+            start, goal = np.concatenate([edges, np.column_stack([links.region_sources, links.region_ends])]).T
+            count, labels = connected_components(_matrix(start, goal, store.base.size), connection="strong")
+            answer = labels, _matrix(labels[start], labels[goal], count)
+            self._strong = version, answer
+        return answer
+
+    def _region_edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Centre node of each region; the regions that each abstract edge leads from and to; its support."""
+        grid = self.grid
+        centres = np.empty(grid.num_regions, np.int32)
+        edges = np.empty((grid.num_abstract_edges, 2), np.int32)
+        supports = np.empty(len(edges), np.int64)
+        _search_kernels.list_regions(grid._store, centres, edges, supports)
+        return centres, edges, supports
 
     # --- queries ---------------------------------------------------------------------------------------------------
 
@@ -318,10 +368,7 @@ class GridQueries:
         number = np.full(store.base.size, -1, np.int32)
         number[alive] = np.arange(alive.size, dtype=np.int32)
         nodes = self.all_nodes()
-        centres = np.empty(alive.size, np.int32)
-        edges = np.empty((self.grid.num_abstract_edges, 2), np.int32)
-        supports = np.empty(len(edges), np.int64)
-        _search_kernels.list_regions(store, centres, edges, supports)
+        centres, edges, supports = self._region_edges()
         return RegionTable(
             cells=self.cells_of(nodes),
             region=number[store.owners[nodes >> 4]],

@@ -27,6 +27,7 @@ from wayfold.formats import load_map
 from wayfold.geometry import Mesh
 from wayfold.grid import _edit_kernels, _search_kernels, _store
 from wayfold.grid import _store_kernels as layout
+from wayfold.grid._cells import nearest_cells, random_cells
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_kinds, octile
 from wayfold.grid.query import GridQueries
@@ -416,6 +417,91 @@ class SparseGrid(Savable):
     def nbytes(self) -> int:
         """Bytes of the live arrays, room to spare included, without search workspaces and caches."""
         return _store.nbytes(self._store)
+
+    @property
+    @reads
+    def bounds(self) -> NDArray[np.float64]:
+        """Lowest and highest x, y and z of the cells, (2, 3), in cell coordinates; NaN without cells.
+
+        >>> SparseGrid.from_cells([(3, 1, 0), (2, 5, 7)]).bounds.tolist()
+        [[2.0, 1.0, 0.0], [3.0, 5.0, 7.0]]
+        """
+        cells = self._planner.cells_of(self._planner.all_nodes()).astype(np.float64)
+        if not len(cells):
+            return np.full((2, 3), np.nan)
+        return np.array([cells.min(axis=0), cells.max(axis=0)])
+
+    @reads
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None) -> NDArray[np.float64]:
+        """Return the cell nearest to each point; of equally near ones the first by row, column and height.
+
+        Distances count the sides of cells as `scale` has them: metres where the grid was made from a mesh, else cells.
+        See `to_cells` for points in metres.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Cell coordinates, anywhere; a missing z is 0.
+        max_distance : float, >= 0, optional
+            Farthest that a cell may lie from its point; any distance by default.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a cell, or (3,) for one point
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for that has no cell.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (9, 0, 0)])
+        >>> grid.nearest((6.5, 1.0)).tolist()
+        [9.0, 0.0, 0.0]
+        """
+
+        def search(where: NDArray[np.float64], limit: float, found: NDArray[np.float64]) -> None:
+            _search_kernels.nearest_cells(self._store, where, np.array(self.scale, np.float64), limit, found)
+
+        return nearest_cells(points, max_distance, search)
+
+    @reads
+    def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
+        """Whether there is a path, from the components of the regions; one-way edges and links count in one direction.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one cell
+            Cells that are there; one start serves many goals, and one goal many starts.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one start and goal
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)])
+        >>> slide = grid.add_link((9, 0), (0, 0), both_ways=False)
+        >>> grid.reachable((9, 0), (1, 0)), grid.reachable((1, 0), (9, 0))
+        (True, False)
+        """
+        first, last, single = checks.ends(starts, goals, largest=np.inf)
+        found = self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
+        return bool(found[0]) if single else found
+
+    @reads
+    def random_points(
+        self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
+    ) -> NDArray[np.float64]:
+        """Return (count, 3) cells, each as likely as every other one.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y) or (x, y, z), optional
+            Only cells within `radius` of this point, in cell coordinates.
+        radius : float, >= 0
+            With `near` only; metres where the grid was made from a mesh, else cells.
+        """
+        return random_cells(self.cells, self.scale, count, seed, near, radius)
 
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
