@@ -171,3 +171,43 @@ def test_random_cells_are_there_and_each_comes_about_as_often(kind):
     for wrong in ({"near": (0, 0)}, {"radius": 1.0}, {"near": (0, 0), "radius": -1.0}):
         with pytest.raises(ParameterError, match="radius"):
             grid.random_points(1, **wrong)
+
+
+@seeds(20)
+def test_costs_to_a_cell_are_those_of_the_cheapest_ways_and_lead_there_step_by_step(seed):
+    rng = np.random.default_rng(seed)
+    cells = random_cells(rng)
+    plain = naive_grid.NaiveGrid(max_step=1)
+    plain.add(cells)
+    grid = SparseGrid.from_cells(cells, int(rng.integers(2, 9)))
+    dear = [cells[at] for at in rng.choice(len(cells), len(cells) // 3, replace=False)]
+    plain.effect(dear, 1)
+    grid.add_effect(dear)
+    goal = cells[int(rng.integers(len(cells)))]
+    costs, following = grid.costs_to(goal, cells)
+    for cell, cost, after in zip(cells, costs.tolist(), following.tolist(), strict=True):
+        assert cost == pytest.approx(plain.costs(cell).get(goal, math.inf), rel=1e-12)
+        if math.isinf(cost) or cell == goal:
+            assert after == -1
+        else:
+            length = math.dist(cell[:2], cells[after][:2])
+            assert cells[after] in plain.successors(cell)
+            assert cost == pytest.approx(costs[after] + length * (1 + plain.cells[cells[after]][1]), rel=1e-12)
+    label = grid.component_of(cells).tolist()
+    assert [one == label[cells.index(goal)] for one in label] == np.isfinite(costs).tolist()
+    some = cells[:: int(rng.integers(1, 4))]
+    assert grid.costs_to(goal, some)[0].tolist() == [costs[cells.index(cell)] for cell in some]
+
+
+def test_expanded_cells_are_as_many_as_the_path_says_and_smooth_is_that_of_the_path():
+    grid = SparseGrid.from_cells([(x, y, 0) for x in range(40) for y in range(30) if x != 20 or y == 4], 8)
+    for exact in (True, False):
+        path = grid.path((0, 20), (39, 20), exact=exact)
+        cells = {tuple(cell) for cell in grid.expanded((0, 20), (39, 20), exact=exact).tolist()}
+        assert len(cells) == path.expanded if exact else 0 < len(cells) <= path.expanded
+        np.testing.assert_array_equal(grid.smooth(path).points, path.smooth().points)
+        assert grid.smooth(path).cost == path.smooth().cost < path.cost
+    grid.remove([(20, 4, 0)])
+    assert grid.smooth(path) is path
+    with pytest.raises(ParameterError, match="drops of up to 3"):
+        SparseGrid.from_cells([(0, 0, 0)], drop=3).costs_to((0, 0), [(0, 0)])

@@ -77,7 +77,7 @@ def test_a_grid_and_a_navigation_mesh_agree_on_what_is_connected(data, name):
     labels, points = navmesh.graph.components(), navmesh.graph.points
     large = np.isin(labels, np.flatnonzero(np.bincount(labels) >= 10))
     cells = grid.to_cells(points[large] + np.array([0.0, 0.0, 0.3]), max_distance=3.0)
-    component = grid._planner.components()[grid._store.owners[grid._nodes(cells) >> 4]]
+    component = grid.component_of(cells)
     pairs = {(int(a), int(b)) for a, b in zip(labels[large], component, strict=True)}
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) >= 1
 

@@ -84,6 +84,18 @@ class GridQueries:
             raise OffMapError(f"{name} ({text.place(cell)}) {what}")
         return nodes
 
+    def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[int, int]:
+        """Nodes of a start and a goal, which must be there."""
+        points = np.array([checks.point3(start, "start", largest=np.inf), checks.point3(goal, "goal", largest=np.inf)])
+        if np.abs(points).max() < 2**31:
+            cells = points.astype(np.int64)
+            first, last = self.grid._nodes(cells).tolist()
+            if first >= 0 and last >= 0 and (cells == points).all():
+                return first, last
+        for point, name in zip(points, ("start", "goal"), strict=True):
+            self.nodes_of(point[None], name)  # says what is wrong
+        raise AssertionError("one of the two is not a cell")
+
     # --- spaces ----------------------------------------------------------------------------------------------------
 
     @property

@@ -482,9 +482,21 @@ class SparseGrid(Savable):
         >>> grid.reachable((9, 0), (1, 0)), grid.reachable((1, 0), (9, 0))
         (True, False)
         """
+        if np.ndim(starts) == np.ndim(goals) == 1 and np.size(starts) and np.size(goals):
+            return bool(self._planner.reachable(*np.array([self._planner.ends(starts, goals)]).T)[0])
         first, last, single = checks.ends(starts, goals, largest=np.inf)
         found = self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
         return bool(found[0]) if single else found
+
+    @reads
+    def component_of(self, cells: ArrayLike) -> NDArray[np.int32]:
+        """Return the number of the component that each cell is in, (q,).
+
+        No path joins cells of different components. Cells of one are joined, unless the edges or links between them
+        lead one way only: see `reachable`. Numbers may have gaps, and are valid until the next edit.
+        """
+        nodes = self._planner.nodes_of(cells, "cells")
+        return np.asarray(self._planner.components()[self._store.owners[nodes >> 4]])
 
     @reads
     def random_points(
@@ -583,8 +595,7 @@ class SparseGrid(Savable):
         >>> grid.path((0, 8), (8, 8), exact=True).cost
         18.0
         """
-        first = int(self._planner.nodes_of(checks.point3(start, "start", largest=np.inf)[None], "start")[0])
-        last = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
+        first, last = self._planner.ends(start, goal)
         share = checks.number(trim, "trim", low=0.0, high=0.9)
         return self._planner.path(first, last, exact=exact, smooth=smooth, trim=share, budget=budget, partial=partial)
 
@@ -638,6 +649,70 @@ class SparseGrid(Savable):
         if not len(path.points):
             raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
         return self._planner.replan(path, exact=exact, smooth=smooth)
+
+    @reads
+    def smooth(self, path: Path) -> Path:
+        """Pull a path straight where the cells allow it and no area effect is entered.
+
+        Parameters
+        ----------
+        path : Path
+            Whose `points` are cells of this grid, as those of `path` are.
+
+        Returns
+        -------
+        Path
+            The path itself where an edit has broken it.
+        """
+        return self._planner.pull(path)
+
+    @reads
+    def expanded(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> NDArray[np.int64]:
+        """Cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(9)])
+        >>> len(grid.expanded((0, 0), (8, 0), exact=True))
+        9
+        """
+        nodes = self._planner.settled(*self._planner.ends(start, goal), exact=exact)
+        return self._planner.cells_of(nodes.astype(np.int32))
+
+    @reads
+    def costs_to(self, goal: ArrayLike, cells: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Find the cheapest ways from many cells to one by a single search, over steps only: links are left out.
+
+        Parameters
+        ----------
+        goal : (x, y) or (x, y, z)
+            A cell that is there.
+        cells : (q, 2) or (q, 3) array_like
+            Cells that are there, each once.
+
+        Returns
+        -------
+        costs : (q,) float64 array
+            Cost of the way from each cell, infinite where there is none.
+        following : (q,) int32 array
+            Which of the cells is next on the way; -1 at the goal, without a way, and where the next is not among them.
+
+        Raises
+        ------
+        ParameterError
+            In a grid with drops, whose steps cannot all be taken back.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
+        >>> costs, following = grid.costs_to((0, 0), grid.cells)
+        >>> costs.tolist(), following.tolist()
+        ([0.0, 1.0, 2.0, 3.0], [-1, 0, 1, 2])
+        """
+        if self.drop:
+            raise ParameterError(f"costs_to needs steps that lead both ways: this grid has drops of up to {self.drop}")
+        target = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
+        nodes = self._planner.nodes_of(cells, "cells")
+        costs, parents = self._planner.costs_to(target)
+        number = np.full(len(costs) + 1, -1, np.int32)  # the last one is for nodes without a next one
+        number[nodes] = np.arange(len(nodes), dtype=np.int32)
+        return costs[nodes], number[parents[nodes]]
 
     @reads
     def regions(self) -> RegionTable:
