@@ -330,7 +330,7 @@ _FLAT = {
     "start": HERE[:2], "goal": THERE[:2], "starts": [HERE[:2]], "goals": [THERE[:2]], "points": [HERE[:2], THERE[:2]],
 }  # fmt: skip
 BY_CLASS = {
-    "Graph": _NODES | {"start_node": 0, "goal_node": 15},
+    "Graph": _NODES | {"start": 0, "goal": 15},
     "Tree": _NODES,
     "Hierarchy": _NODES | {"graph_or_navmesh": graph, "edges": [0], "costs": [2.0], "level": 1},
     "DenseGrid": _CELLS | {"kinds": np.ones((4, 4), np.uint8)},
@@ -406,7 +406,7 @@ BY_CALLABLE = {
     "Hierarchy": {"graph": graph, "merge": 3, "levels": 2, "exact": True, "parts": lambda: _levels().partition},
     "Hierarchy.customise": {"motions": None, "costs": None},
     "Hierarchy.build": {"merge": 3, "levels": 2},
-    "Hierarchy.repaired": {"kept": lambda: np.arange(16)},
+    "Hierarchy.changed": {"kept": lambda: np.arange(16)},
     "contains": {"points": [(1.0, 1.0)]},
     "segments_intersect": {"a": [(0.0, 0.0)], "b": [(1.0, 1.0)]},
     "Terrain": {"regions": lambda: [(_shapely(), 2.0, "grass")]},

@@ -1,17 +1,16 @@
-"""`SparseGrid`: cells only where something can walk, on any number of floors, with an abstract graph that stays right.
-
-Whether regions and abstract edges belong to the cells is harder to check than to work out.
+"""`SparseGrid`: cells only where something can walk, on any number of floors, and an abstract graph over them.
 
 After Sturtevant 2011, "A Sparse Grid Representation for Dynamic Three-Dimensional Worlds". The world is divided into
 square sectors; in each sector the cells that are connected within it form regions; the edges between regions form the
-abstract graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
+abstract graph. Every edit updates cells, regions and abstract edges, in well under a millisecond. A file holds the
+cells only: regions and abstract edges are quicker to compute than to check.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,11 +32,6 @@ from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_
 from wayfold.grid.query import GridQueries
 from wayfold.links import Link
 from wayfold.path import Path, Paths
-
-if TYPE_CHECKING:
-    pass
-
-_SparseGrid = TypeVar("_SparseGrid", bound="SparseGrid")
 
 WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
 MOST_LINKS = 2**53  # that a grid ever has
@@ -111,56 +105,6 @@ SCHEMA = Schema(
     },
     checks=(cells_ascend, links_cost_enough, links_are_whole),
 )
-
-
-def to_parts(grid: SparseGrid) -> Parts:
-    """The cells of a grid and what is on them."""
-    store, links = grid._store, grid._planner.links
-    nodes = grid._planner.all_nodes()
-    cells = grid._planner.cells_of(nodes)
-    order = np.lexsort((cells[:, 2], cells[:, 0], cells[:, 1]))
-    nodes, cells = nodes[order], cells[order]
-    arrays: dict[str, Any] = {
-        "columns": cells[:, :2].astype(np.int32),
-        "levels": cells[:, 2].astype(np.int16),
-        "links": links.ends,
-        "link_costs": links.costs,
-        "origin": np.array(grid.origin, np.float64),
-        "scale": np.array(grid.scale, np.float64),
-    }
-    kinds, effects = store.kind[store.owners[nodes >> 4]], (store.cells[nodes] >> 13).astype(np.uint8)
-    arrays |= {name: values for name, values in (("kinds", kinds), ("effects", effects)) if values.any()}
-    meta = {
-        "sector_size": grid.sector_size,
-        "successors": grid.successor_way,
-        "max_step": grid.max_step,
-        "trim": grid.trim,
-        "merge": grid.merge,
-        "drop": grid.drop,
-        "effect_cost": grid.effect_cost,
-    }
-    if len(links.ids):
-        arrays["link_ids"] = links.ids
-    if links.kinds:
-        meta["link_kinds"] = [links.kinds.get(number, "") for number in links.ids.tolist()]
-    if links.next_id:
-        meta["next_link"] = links.next_id
-    return Parts(arrays, meta)
-
-
-def from_parts(kind: type[_SparseGrid], parts: Parts) -> _SparseGrid:
-    """The grid, with regions and abstract edges made anew."""
-    arrays, meta = parts.arrays, dict(parts.meta)
-    cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
-    ids = arrays.get("link_ids", np.arange(len(arrays["links"])))  # files of before have no numbers
-    kinds, next_id = meta.pop("link_kinds", []), meta.pop("next_link", len(ids))
-    grid = kind(**meta)
-    grid.origin, grid.scale = arrays["origin"], arrays["scale"]
-    grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
-    if "effects" in arrays:
-        grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
-    grid._planner.links.restore(arrays["links"], arrays["link_costs"], ids, kinds, next_id)
-    return grid
 
 
 @checks.checked
@@ -725,11 +669,51 @@ class SparseGrid(Savable):
 
     @reads
     def _to_parts(self) -> Parts:
-        return to_parts(self)
+        store, links = self._store, self._planner.links
+        nodes = self._planner.all_nodes()
+        cells = self._planner.cells_of(nodes)
+        order = np.lexsort((cells[:, 2], cells[:, 0], cells[:, 1]))
+        nodes, cells = nodes[order], cells[order]
+        arrays: dict[str, Any] = {
+            "columns": cells[:, :2].astype(np.int32),
+            "levels": cells[:, 2].astype(np.int16),
+            "links": links.ends,
+            "link_costs": links.costs,
+            "origin": np.array(self.origin, np.float64),
+            "scale": np.array(self.scale, np.float64),
+        }
+        kinds, effects = store.kind[store.owners[nodes >> 4]], (store.cells[nodes] >> 13).astype(np.uint8)
+        arrays |= {name: values for name, values in (("kinds", kinds), ("effects", effects)) if values.any()}
+        meta = {
+            "sector_size": self.sector_size,
+            "successors": self.successor_way,
+            "max_step": self.max_step,
+            "trim": self.trim,
+            "merge": self.merge,
+            "drop": self.drop,
+            "effect_cost": self.effect_cost,
+        }
+        if len(links.ids):
+            arrays["link_ids"] = links.ids
+        if links.kinds:
+            meta["link_kinds"] = [links.kinds.get(number, "") for number in links.ids.tolist()]
+        if links.next_id:
+            meta["next_link"] = links.next_id
+        return Parts(arrays, meta)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return from_parts(cls, parts)
+        arrays, meta = parts.arrays, dict(parts.meta)
+        cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
+        ids = arrays.get("link_ids", np.arange(len(arrays["links"])))  # files of before have no numbers
+        kinds, next_id = meta.pop("link_kinds", []), meta.pop("next_link", len(ids))
+        grid = cls(**meta)
+        grid.origin, grid.scale = arrays["origin"], arrays["scale"]
+        grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
+        if "effects" in arrays:
+            grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
+        grid._planner.links.restore(arrays["links"], arrays["link_costs"], ids, kinds, next_id)
+        return grid
 
     def __repr__(self) -> str:
         return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"

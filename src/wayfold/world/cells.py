@@ -189,10 +189,10 @@ class CellPlanner(Planner):
 
     def _nearest(self, point: Points) -> Points:
         body = self._places.agent
-        reach = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))
-        at = self._places.nearest(point, self._there, reach, reach)
+        most = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))
+        at = self._places.nearest(point, self._there, most, most)
         if at < 0:
-            raise off_map(point[np.isfinite(point)], f"has no cell within {reach:g} {'cells' if body is None else 'm'}")
+            raise off_map(point[np.isfinite(point)], f"has no cell within {most:g} {'cells' if body is None else 'm'}")
         return np.asarray(self._places.middles(np.array([at]))[0])
 
     def _touched(self, start: Any, goal: Any) -> Points:
