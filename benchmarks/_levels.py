@@ -96,7 +96,7 @@ def moves(level: QuakeLevel, grid: SparseGrid) -> Moves:
     most `LEAP`; each counts only where the player has room all along. Carriers are jump pads and teleporters.
     """
     cells = grid.cells
-    component = _components(grid, cells)
+    component = grid.component_of(cells)
     index = TriangleIndex(level.mesh)
     level_height = float(grid.scale[2])
     near = math.ceil(2.0 * PLAYER.radius / _CELL)
@@ -124,10 +124,6 @@ def moves(level: QuakeLevel, grid: SparseGrid) -> Moves:
         starts = inside[np.unique(component[inside], return_index=True)[1]]
         found.append((cells[starts], np.repeat(landing[None], len(starts), axis=0), np.full(len(starts), 4)))
     return Moves(*(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def _components(grid: SparseGrid, cells: NDArray[np.int64]) -> NDArray[np.int32]:
-    return np.asarray(grid._planner.components()[grid._store.owners[grid._nodes(cells) >> 4]])
 
 
 class _Columns:
@@ -195,7 +191,7 @@ def _carried(
     low, high = carrier.box - [[PLAYER.radius, PLAYER.radius, PLAYER.height], [-PLAYER.radius, -PLAYER.radius, 0.0]]
     inside = np.flatnonzero(((feet >= low) & (feet <= high)).all(axis=1))
     try:
-        landing = grid.to_cells(target[None], reach=8.0)[0]
+        landing = grid.to_cells(target[None], max_distance=8.0)[0]
     except OffMapError:  # it leads to where nobody can stand
         return inside[:0], np.zeros(3, np.int64)
     return inside, landing
@@ -219,7 +215,7 @@ def recast_facts(file: Path) -> dict[str, Any]:
     grid = SparseGrid.from_mesh(mesh, RECAST, 0.3)
     seconds = time.perf_counter() - begin
     cells = grid.cells
-    sizes = np.bincount(_components(grid, cells))
+    sizes = np.bincount(grid.component_of(cells))
     stacked = distinct(cells[:, :2]).counts
     return {
         "level": file.name,
@@ -241,9 +237,9 @@ def level_facts(file: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - begin
     other = moves(level, grid)
     cells = grid.cells
-    component = _components(grid, cells)
-    links = np.column_stack([_components(grid, other.sources), _components(grid, other.ends)]).astype(np.int64)
-    at = _components(grid, grid.to_cells(level.spawns, reach=4.0))
+    component = grid.component_of(cells)
+    links = np.column_stack([grid.component_of(other.sources), grid.component_of(other.ends)]).astype(np.int64)
+    at = grid.component_of(grid.to_cells(level.spawns, max_distance=4.0))
     stacked = distinct(cells[:, :2]).counts
     return {
         "level": level.name,

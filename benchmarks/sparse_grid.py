@@ -173,7 +173,7 @@ def planning(files: list[Path], queries: int, progress: Step) -> dict[str, Any]:
         for at in np.union1d(chosen, np.flatnonzero(scenarios.lengths == 0)[:20]):
             start, goal, length = scenarios.starts[at], scenarios.goals[at], float(scenarios.lengths[at])
             begin = time.perf_counter()
-            exact = grid.path(start, goal, abstract=False)
+            exact = grid.path(start, goal, exact=True)
             first = time.perf_counter()
             abstract = grid.path(start, goal, smooth=True)
             second = time.perf_counter()

@@ -111,7 +111,7 @@ def cells(change, back):
     grid = SparseGrid.from_cells(every)
 
     def state():
-        ways = [length(grid.path((0, 0), (29, 29), abstract=abstract)) for abstract in (False, True)]
+        ways = [length(grid.path((0, 0), (29, 29), exact=exact)) for exact in (True, False)]
         there = grid.contains(every)
         marks = grid.effects([cell for cell, yes in zip(every, there, strict=True) if yes])
         return there.tobytes(), marks.tobytes(), grid.num_regions, grid.num_abstract_edges, *ways
@@ -123,7 +123,7 @@ def grid_links():
     """A sparse grid with and without a link."""
     grid = SparseGrid.from_cells([(x, y, 0) for x in range(30) for y in range(30) if x != 15 or y == 29])
     ends = (14, 0, 0), (16, 0, 0)
-    ways = lambda: tuple(length(grid.path(*ends, abstract=abstract)) for abstract in (False, True))  # noqa: E731
+    ways = lambda: tuple(length(grid.path(*ends, exact=exact)) for exact in (True, False))  # noqa: E731
     return lambda: grid.add_link(*ends, cost=5.0), lambda: grid.remove_link(*ends), ways
 
 

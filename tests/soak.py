@@ -195,14 +195,14 @@ class SoakedGrid(Soaked):
 
     def ask(self, rng):
         ends = [(0, int(rng.integers(self.side))), (self.side - 1, int(rng.integers(self.side)))]
-        assert self.grid.path(*ends, abstract=bool(rng.random() < 0.7)).cost >= 0
+        assert self.grid.path(*ends, exact=bool(rng.random() >= 0.7)).cost >= 0
 
     def check(self):
         fresh = SparseGrid.from_cells(np.argwhere(self.there))
         wrong = []
         for k in range(0, self.side, 3):
             ends = (0, k), (self.side - 1, self.side - 1 - k)
-            one, two = (grid.path(*ends, abstract=False) for grid in (self.grid, fresh))
+            one, two = (grid.path(*ends, exact=True) for grid in (self.grid, fresh))
             if one.status is not two.status or abs(one.cost - two.cost) > 1e-9 * two.cost:
                 wrong.append(f"{ends}: {one}, anew {two}")
         if self.grid.nbytes > ROOM * fresh.nbytes:

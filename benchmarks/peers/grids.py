@@ -177,7 +177,7 @@ def _ours(grid: Grid, rule: Rule, sources: Cells, targets: Cells, costs: NDArray
         return [
             Contender("wayfold DenseGrid", lambda: [dense.path(a, b).cost for a, b in pairs], count),
             Contender(
-                "wayfold SparseGrid, exact", lambda: [sparse.path(a, b, abstract=False).cost for a, b in deep], count
+                "wayfold SparseGrid, exact", lambda: [sparse.path(a, b, exact=True).cost for a, b in deep], count
             ),
         ]
     cells = np.flatnonzero(grid.free)

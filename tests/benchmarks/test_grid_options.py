@@ -22,8 +22,8 @@ def test_terraces_lead_down_by_drops_and_up_only_by_ramps():
     cells = _grid_options.terraces(64)
     plain, steep = SparseGrid.from_cells(cells), SparseGrid.from_cells(cells, drop=8)
     high, low = (0, 0, 0), (63, 0, -6)
-    assert plain.path(high, low, abstract=False).cost > steep.path(high, low, abstract=False).cost == 63
-    assert plain.path(low, high, abstract=False).cost == steep.path(low, high, abstract=False).cost
+    assert plain.path(high, low, exact=True).cost > steep.path(high, low, exact=True).cost == 63
+    assert plain.path(low, high, exact=True).cost == steep.path(low, high, exact=True).cost
 
 
 def test_every_option_is_measured_off_and_on(tmp_path):

@@ -98,7 +98,7 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("path", "arena.map", "0,0", "1,0", "--motions", "surface"), "--motions"),
         (("path", "arena.map", "0,0", "1,0", "--picture", "out.txt"), "out.txt must end in"),
         (("path", "arena.map", "0,0", "1,0", "--picture", "nowhere/out.png"), "does not exist"),
-        (("path", "graph.wayfold", "0", "99"), "goal_node 99"),
+        (("path", "graph.wayfold", "0", "99"), "goal 99"),
         (("path", "graph.wayfold", "0", "1", "--motions", "swim"), "unknown motion 'swim'"),
         (("info", "arena.xyz"), "no kind that is known"),
         (("info", "broken.map"), "broken.map:"),

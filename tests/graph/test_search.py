@@ -203,9 +203,9 @@ def test_motions_open_and_close_edges():
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "words"),
     [
-        ((0, 9), {}, OffMapError, "goal_node 9"),
-        ((-1, 0), {}, OffMapError, "start_node -1"),
-        ((0.5, 0), {}, ParameterError, "start_node must be a node number"),
+        ((0, 9), {}, OffMapError, "goal 9"),
+        ((-1, 0), {}, OffMapError, "start -1"),
+        ((0.5, 0), {}, ParameterError, "start must be a node number"),
         ((0, 1), {"algorithm": "magic"}, ParameterError, "astar, dijkstra"),
         ((0, 1), {"motions": 0}, ParameterError, "motions"),
         ((0, 1), {"motions": 8}, ParameterError, "motions"),
@@ -256,3 +256,24 @@ def test_a_tree_refuses_what_is_not_a_node():
     assert len(tree.paths([])) == 0
     with pytest.raises(OffMapError, match="starts"):
         tree.path(2)
+
+
+@pytest.mark.parametrize("former", [{"start_node": 0}, {"goal_node": 2}])
+def test_former_names_of_ends_work_and_warn(former):
+    graph = Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)])
+    rest = {"start": 0, "goal": 2}
+    name = next(iter(former)).removesuffix("_node")
+    del rest[name]
+    with pytest.warns(DeprecationWarning, match=f"path: {name}_node= is now {name}="):
+        assert graph.path(**former, **rest).nodes.tolist() == [0, 1, 2]
+
+
+@given(edge_lists(max_nodes=12), st.data())
+def test_expanded_nodes_are_as_many_as_the_search_settles(world, data):
+    graph = build(world)
+    start, goal = (data.draw(st.integers(0, graph.num_nodes - 1)) for _ in range(2))
+    path = graph.path(start, goal)
+    if path:
+        nodes = graph.expanded(start, goal).tolist()
+        assert len(nodes) == path.expanded
+        assert set(path.nodes.tolist()) <= set(nodes)

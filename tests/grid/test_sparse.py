@@ -42,7 +42,7 @@ def test_a_movingai_map_gives_what_the_regular_grid_gives(tmp_path_factory, kind
         np.testing.assert_array_equal(sparse.successors(cell), dense.successors(cell))
     if free:
         start, goal = data.draw(st.sampled_from(free)), data.draw(st.sampled_from(free))
-        exact, abstract = sparse.path(start, goal, abstract=False), sparse.path(start, goal)
+        exact, abstract = sparse.path(start, goal, exact=True), sparse.path(start, goal)
         assert exact.status is abstract.status is dense.path(start, goal).status
         assert exact.cost == pytest.approx(dense.path(start, goal).cost, rel=1e-12)
         smooth = abstract.smooth() if abstract else abstract
@@ -124,7 +124,7 @@ def test_an_underpass_and_the_bridge_over_it_do_not_touch():
     ground = room(20, 20)
     bridge = [(x, 10, 5) for x in range(20)]
     grid = SparseGrid.from_cells(ground + bridge, sector_size=8)
-    assert grid.path((10, 0, 0), (10, 19, 0), abstract=False).cost == 19
+    assert grid.path((10, 0, 0), (10, 19, 0), exact=True).cost == 19
     assert grid.path((0, 10, 0), (0, 10, 5)).status is Status.UNREACHABLE
     grid.add([(-1 - step, 10, 4 - step) for step in range(5)])
     grid.add([(-6, y, 0) for y in range(10, -1, -1)] + [(x, 0, 0) for x in range(-5, 0)])
@@ -133,19 +133,19 @@ def test_an_underpass_and_the_bridge_over_it_do_not_touch():
 
 def test_area_effects_turn_routes_away_when_it_pays():
     grid = SparseGrid.from_cells(room(41, 21), sector_size=8)
-    straight = grid.path((0, 10), (40, 10), abstract=False)
+    straight = grid.path((0, 10), (40, 10), exact=True)
     assert straight.cost == 40
     trap = [(20, y) for y in range(4, 21)]
     for _ in range(7):
         grid.add_effect(trap)
-    around = grid.path((0, 10), (40, 10), abstract=False)
+    around = grid.path((0, 10), (40, 10), exact=True)
     assert around.points[:, 1].min() == 3
     assert 40 < around.cost < 47
     assert grid.path((0, 10), (40, 10)).cost < 1.2 * around.cost
     assert grid.effects([(20, 4), (20, 3)]).tolist() == [7, 0]
     for _ in range(7):
         grid.remove_effect(trap)
-    assert grid.path((0, 10), (40, 10), abstract=False).cost == 40
+    assert grid.path((0, 10), (40, 10), exact=True).cost == 40
 
 
 def test_effects_on_a_whole_region_turn_the_abstract_route():
@@ -162,7 +162,7 @@ def test_effects_on_a_whole_region_turn_the_abstract_route():
 def test_smoothing_enters_no_area_effect():
     grid = SparseGrid.from_cells(room(30, 30))
     grid.add_effect([(x, y) for x in range(10, 20) for y in range(5, 25)])
-    path = grid.path((0, 15), (29, 15), abstract=False)
+    path = grid.path((0, 15), (29, 15), exact=True)
     smooth = path.smooth()
     assert smooth.cost <= path.cost + 1e-9
 
@@ -207,7 +207,7 @@ def test_replanning_keeps_what_still_holds():
     grid.remove(wall)
     again = grid.replan(path)
     assert again.found
-    assert again.expanded < grid.path((0, 10), (59, 10), abstract=False).expanded
+    assert again.expanded < grid.path((0, 10), (59, 10), exact=True).expanded
     np.testing.assert_array_equal(again.points[:25], path.points[:25])
     np.testing.assert_array_equal(again.points[-25:], path.points[-25:])
     grid.add(wall)
@@ -225,12 +225,12 @@ def test_a_batch_gives_what_single_queries_give():
     cells = np.argwhere(rng.random((40, 40)) < 0.7)
     grid = SparseGrid.from_cells(cells)
     starts, goals = cells[rng.integers(0, len(cells), 50)], cells[rng.integers(0, len(cells), 50)]
-    for abstract in (True, False):
-        serial = grid.paths(starts, goals, abstract=abstract, workers=1)
-        parallel = grid.paths(starts, goals, abstract=abstract, workers=3)
+    for exact in (False, True):
+        serial = grid.paths(starts, goals, exact=exact, workers=1)
+        parallel = grid.paths(starts, goals, exact=exact, workers=3)
         np.testing.assert_array_equal(serial.nodes, parallel.nodes)
         for at in range(0, 50, 7):
-            single = grid.path(starts[at], goals[at], abstract=abstract)
+            single = grid.path(starts[at], goals[at], exact=exact)
             assert single.status is serial[at].status
             assert single.cost == serial[at].cost
             np.testing.assert_array_equal(single.points, serial[at].points)
@@ -301,12 +301,46 @@ def test_a_height_map_has_steps_and_cliffs():
 
 def test_an_unreachable_goal_is_answered_without_a_search():
     grid = SparseGrid.from_cells([(0, 0), (1, 0), (9, 9)])
-    path = grid.path((0, 0), (9, 9), abstract=False)
+    path = grid.path((0, 0), (9, 9), exact=True)
     assert path.status is Status.UNREACHABLE
     assert path.expanded == 0
-    near = grid.path((0, 0), (9, 9), abstract=False, partial=True)
+    near = grid.path((0, 0), (9, 9), exact=True, partial=True)
     assert near.status is Status.PARTIAL
     assert near.points[-1].tolist() == [1, 0, 0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(kind_grids(), st.integers(1, 30), st.booleans(), st.integers(0, 2**32 - 1))
+def test_batches_of_exact_paths_have_the_budget_and_the_partial_paths_of_single_ones(kinds, budget, partial, seed):
+    y, x = np.nonzero(kinds)
+    if not x.size:
+        return
+    cells = np.column_stack([x, y, np.zeros_like(x)])
+    grid = SparseGrid.from_cells(cells, kinds=kinds[y, x] - 1)
+    starts, goals = np.random.default_rng(seed).choice(cells, (2, 6))
+    found = grid.paths(starts, goals, exact=True, budget=budget, partial=partial, workers=2)
+    for start, goal, path in zip(starts, goals, found, strict=True):
+        alone = grid.path(start, goal, exact=True, budget=budget, partial=partial)
+        assert (path.status, path.cost, path.expanded) == (alone.status, alone.cost, alone.expanded)
+        np.testing.assert_array_equal(path.points, alone.points)
+
+
+@pytest.mark.parametrize(
+    ("call", "former", "new"),
+    [
+        (lambda grid, **how: grid.path((0, 0), (9, 9), **how), {"abstract": False}, {"exact": True}),
+        (lambda grid, **how: grid.paths([(0, 0)], [(9, 9)], **how)[0], {"abstract": False}, {"exact": True}),
+        (lambda grid, **how: grid.replan(grid.path((0, 0), (9, 9)), **how), {"abstract": True}, {"exact": False}),
+        (lambda grid, **how: grid.to_cells([(11, 0, 0)], **how), {"reach": 3.0}, {"max_distance": 3.0}),
+    ],
+)
+def test_former_names_work_and_warn(call, former, new):
+    grid = SparseGrid.from_cells(room(10, 10))
+    with pytest.warns(DeprecationWarning, match=f"{next(iter(former))}= is now {next(iter(new))}="):
+        old = call(grid, **former)
+    now = call(grid, **new)
+    np.testing.assert_array_equal(getattr(old, "points", old), getattr(now, "points", now))
+    assert getattr(old, "expanded", None) == getattr(now, "expanded", None)
 
 
 def test_a_world_far_from_the_origin_and_a_far_cell_are_no_trouble():
@@ -361,6 +395,7 @@ def test_wrong_starts_get_a_sentence(start, error, words):
         lambda: SparseGrid.from_heightmap([[1e9]]),
         lambda: SparseGrid.from_heightmap([[1.0]], [[True, False]]),
         lambda: SparseGrid.from_cells([(0, 0, 0)]).path((0, 0), (0, 0), budget=3),
+        lambda: SparseGrid.from_cells([(0, 0, 0)]).paths([(0, 0)], [(0, 0)], partial=True),
         lambda: SparseGrid.from_cells([(0, 0, 0)]).path((0, 0), (0, 0), trim=1.0),
     ],
 )

@@ -67,7 +67,7 @@ def test_every_path_costs_the_sum_of_its_steps_and_links(seed):
     ends = [tuple(cells[at] for at in rng.choice(len(cells), 2)) for _ in range(12)]
     for start, goal in ends:
         best = naive_grid.linked_costs(plain, links, start, weight).get(goal, math.inf)
-        exact = grid.path(start, goal, abstract=False)
+        exact = grid.path(start, goal, exact=True)
         assert exact.cost == pytest.approx(best, rel=1e-9)
         for smooth in (False, True):
             path = grid.path(start, goal, smooth=smooth)
@@ -84,10 +84,10 @@ def test_every_path_costs_the_sum_of_its_steps_and_links(seed):
                 assert pulled.cost == pytest.approx(expected, rel=1e-9)
                 assert grid.replan(pulled).cost == pytest.approx(pulled.cost, rel=1e-9)
     starts, goals = zip(*ends, strict=True)
-    for abstract in (False, True):
-        found = grid.paths(starts, goals, abstract=abstract, workers=2)
+    for exact in (True, False):
+        found = grid.paths(starts, goals, exact=exact, workers=2)
         for path, start, goal in zip(found, starts, goals, strict=True):
-            assert path.cost == grid.path(start, goal, abstract=abstract).cost
+            assert path.cost == grid.path(start, goal, exact=exact).cost
 
 
 @seeds(20)
@@ -126,18 +126,18 @@ def test_a_link_beside_dear_cells_costs_what_a_link_costs():
     grid.add_effect([(x, 0, 0) for x in range(1, 9)])
     grid.add_link((0, 0), (9, 0), cost=12)
     start, goal = (0, 0), (9, 0)
-    for abstract in (False, True):
+    for exact in (True, False):
         for smooth in (False, True):
-            path = grid.path(start, goal, abstract=abstract, smooth=smooth)
+            path = grid.path(start, goal, exact=exact, smooth=smooth)
             assert path.cost == 12
             assert grid.replan(path).cost == 12
-            assert grid.paths([start], [goal], abstract=abstract, smooth=smooth)[0].cost == 12
+            assert grid.paths([start], [goal], exact=exact, smooth=smooth)[0].cost == 12
 
 
 def test_who_walks_beside_a_link_pays_for_the_walk():
     grid = SparseGrid.from_cells([(x, 0, 0) for x in range(5)])
     grid.add_link((0, 0), (4, 0), cost=12)
-    walked = grid.path((0, 0), (4, 0), abstract=False).smooth()
+    walked = grid.path((0, 0), (4, 0), exact=True).smooth()
     assert len(walked.points) == 2
     assert walked.cost == grid.replan(walked).cost == 4
     assert grid.path((0, 0), (4, 0), smooth=True).cost == 4

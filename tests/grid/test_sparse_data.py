@@ -44,7 +44,7 @@ def test_exact_paths_have_the_listed_length_and_abstract_ones_agree_on_reachabil
         picked = np.unique(np.linspace(0, len(scenarios) - 1, 12).astype(int))
         picked = np.union1d(picked, np.flatnonzero(scenarios.lengths == 0)[:5])
         starts, goals, lengths = scenarios.starts[picked], scenarios.goals[picked], scenarios.lengths[picked]
-        exact = grid.paths(starts, goals, abstract=False)
+        exact = grid.paths(starts, goals, exact=True)
         abstract = grid.paths(starts, goals, smooth=True)
         np.testing.assert_array_equal(exact.found, abstract.found)
         for start, goal, length, cost, other in zip(starts, goals, lengths, exact.costs, abstract.costs, strict=True):
@@ -76,8 +76,8 @@ def test_a_grid_and_a_navigation_mesh_agree_on_what_is_connected(data, name):
     navmesh = NavMesh.build(mesh, _levels.RECAST, cell_size=0.3, cell_height=0.2)
     labels, points = navmesh.graph.components(), navmesh.graph.points
     large = np.isin(labels, np.flatnonzero(np.bincount(labels) >= 10))
-    cells = grid.to_cells(points[large] + np.array([0.0, 0.0, 0.3]), reach=3.0)
-    component = grid._planner.components()[grid._store.owners[grid._nodes(cells) >> 4]]
+    cells = grid.to_cells(points[large] + np.array([0.0, 0.0, 0.3]), max_distance=3.0)
+    component = grid.component_of(cells)
     pairs = {(int(a), int(b)) for a, b in zip(labels[large], component, strict=True)}
     assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) >= 1
 
@@ -100,7 +100,7 @@ def test_a_level_gives_the_same_grid_from_its_own_file_and_from_its_hulls(data):
     for name in ("oa_shouse.bsp", "oa_shouse.obj"):
         level = _levels.read_level(data / "quake" / name)
         grid = _levels.level_grid(level)
-        cells = grid.to_cells(level.spawns, reach=4.0)
+        cells = grid.to_cells(level.spawns, max_distance=4.0)
         groups.append([grid.path(cells[0], cell).found for cell in cells])
         assert grid.num_cells == pytest.approx(112_500, rel=0.02)
     assert groups[0] == groups[1] == [True] * 20
@@ -110,7 +110,7 @@ def test_teleporters_as_one_way_links_lead_players_out_of_their_base(data):
     level = _levels.read_level(data / "quake/dm6ish.bsp")
     grid = _levels.level_grid(level)
     moves = _levels.moves(level, grid)
-    cells = grid.to_cells(level.spawns, reach=4.0)
+    cells = grid.to_cells(level.spawns, max_distance=4.0)
     before = sum(grid.path(a, b).found for a in cells for b in cells)
     for source, end in zip(moves.sources, moves.ends, strict=True):
         far = np.abs(source - end)
@@ -119,4 +119,4 @@ def test_teleporters_as_one_way_links_lead_players_out_of_their_base(data):
     assert sum(map(sum, after)) > before
     for a in cells:
         for b in cells:
-            assert grid.path(a, b).found == grid.path(a, b, abstract=False).found
+            assert grid.path(a, b).found == grid.path(a, b, exact=True).found

@@ -57,7 +57,7 @@ def check_against(grid, naive, rng, weight=1.0):
         assert as_tuples(grid.successors(cell)) == naive.successors(cell)
         costs = naive.costs(cell, weight)
         for goal in rng.sample(cells, min(4, len(cells))):
-            exact, abstract = grid.path(cell, goal, abstract=False), grid.path(cell, goal)
+            exact, abstract = grid.path(cell, goal, exact=True), grid.path(cell, goal)
             trimmed = grid.path(cell, goal, trim=rng.choice([0.1, 0.5, 0.9]))
             assert exact.found == abstract.found == trimmed.found == (goal in costs)
             if exact:

@@ -109,9 +109,9 @@ def test_the_nearest_cell_is_the_nearest_of_those_below(seed, reach):
         wanted = cells[below if below.any() else sideways]
         if not len(wanted):
             with pytest.raises(OffMapError):
-                grid.to_cells(point[None], reach=reach)
+                grid.to_cells(point[None], max_distance=reach)
             continue
-        found = grid.to_cells(point[None], reach=reach)[0]
+        found = grid.to_cells(point[None], max_distance=reach)[0]
         assert any((found == cell).all() for cell in wanted)
         distance = np.linalg.norm(wanted - point, axis=1)
         assert np.linalg.norm(found - point) == pytest.approx(distance.min())

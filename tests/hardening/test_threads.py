@@ -112,7 +112,7 @@ def test_a_sparse_grid_is_asked_while_it_is_edited(way):
 
     check(
         lambda: SparseGrid.from_cells([(x, y) for x in range(20) for y in range(20)], 8, successors=way),
-        lambda grid: cost(grid.path((0, 0), (19, 0), abstract=False)),
+        lambda grid: cost(grid.path((0, 0), (19, 0), exact=True)),
         lambda grid: [
             lambda: grid.remove(WALL),
             lambda: grid.add_link((0, 0), (19, 0), cost=22.5),
@@ -349,7 +349,7 @@ def test_copies_of_a_sparse_grid_beside_edits():
         cells = grid.cells
         rows = [[(0, y), (19, y)] for y in (0, 5, 11, 18)]
         seen = tuple(map(tuple, cells[np.lexsort(cells.T)].tolist()))
-        return seen, costs(grid, rows, abstract=False), int(grid.effects(cells).sum()), grid.num_regions
+        return seen, costs(grid, rows, exact=True), int(grid.effects(cells).sum()), grid.num_regions
 
     check_copies(
         lambda: SparseGrid.from_cells([(x, y) for x in range(20) for y in range(20)], 8),

@@ -195,7 +195,7 @@ def ask_cells(grid):
     for a, b in _pairs(len(cells)):
         yield lambda a=a, b=b: grid.path(cells[a], cells[b])
         if isinstance(grid, SparseGrid):
-            yield lambda a=a, b=b: grid.path(cells[a], cells[b], abstract=False, smooth=True)
+            yield lambda a=a, b=b: grid.path(cells[a], cells[b], exact=True, smooth=True)
     if isinstance(grid, SparseGrid):
         yield lambda: grid.paths(cells[:5], cells[-5:], workers=2)
         yield lambda: np.unique(grid.regions().cells, axis=0)

@@ -413,3 +413,19 @@ def test_bad_input_is_refused_and_changes_nothing(hierarchy, call, error, words)
     with pytest.raises(error, match=words):
         call(hierarchy)
     assert hierarchy.path(0, 1).cost == before
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_batches_of_paths_that_need_not_be_shortest_are_those_of_single_queries(graph, built):
+    hierarchy = Hierarchy.build(graph, merge=5, levels=3, exact=built)
+    hierarchy.path(0, 1, exact=False)
+    hierarchy._default_top[False] = 2  # the graph is small enough for `build` to prefer plain A*
+    starts, goals = random_pairs(graph, 60)
+    quick, shortest = hierarchy.paths(starts, goals, exact=False, workers=3), hierarchy.paths(starts, goals, workers=3)
+    for start, goal, path, best in zip(starts.tolist(), goals.tolist(), quick, shortest, strict=True):
+        alone = hierarchy.path(start, goal, exact=False)
+        assert (path.status, path.cost, path.expanded) == (alone.status, alone.cost, alone.expanded)
+        np.testing.assert_array_equal(path.nodes, alone.nodes)
+        assert best.cost == pytest.approx(graph.path(start, goal).cost, rel=1e-5)
+        assert path.cost >= best.cost * (1 - 1e-5) or not path
+    assert (quick.costs > shortest.costs * 1.001).any()

@@ -136,7 +136,7 @@ def test_costs_over_many_magnitudes_give_shortest_paths_at_every_level_and_after
     costs = costs.copy()
     some = rng.choice(len(edges), 12, replace=False)
     costs[some] = rng.permutation(draw_costs(rng, edges, 26))[:12]
-    hierarchy = hierarchy.repaired(
+    hierarchy = hierarchy.changed(
         Graph.from_edges(points, edges, costs=costs, directed=directed), np.arange(len(points))
     )
     ask()

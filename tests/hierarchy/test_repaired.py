@@ -84,7 +84,7 @@ def test_a_repaired_hierarchy_answers_as_the_changed_graph_does(seed, directed, 
         kept, given = changed(rng, *given)
         before, old = hierarchy, graph
         graph = graph_of(*given)
-        hierarchy = before.repaired(graph, kept)
+        hierarchy = before.changed(graph, kept)
         check(hierarchy, graph, rng)
         check(before, old, rng, 10)
 
@@ -110,7 +110,7 @@ def test_updates_may_come_before_and_after_a_repair(seed, directed):
         for at, equal in zip(some, same, strict=True):
             costs[equal] = costs[at]
         kept, given = changed(rng, points, pairs, costs, directed)
-        hierarchy = hierarchy.repaired(graph_of(*given), kept)
+        hierarchy = hierarchy.changed(graph_of(*given), kept)
         check(hierarchy, graph_of(*given), rng, 30)
 
 
@@ -122,7 +122,7 @@ def test_only_costs_may_change_and_what_is_kept_is_equal_array_by_array():
     costs = costs.copy()
     costs[:5] = 40.0
     graph = graph_of(points, pairs, costs, False)
-    repaired = hierarchy.repaired(graph, kept)
+    repaired = hierarchy.changed(graph, kept)
     check(repaired, graph, rng)
     fresh = Hierarchy(graph, 3, 3, 0, True, hierarchy.partition)
     one, two = (each._queries[True].levels.overlay for each in (repaired, fresh))
@@ -140,14 +140,14 @@ def test_everything_may_go_and_come():
     graph = graph_of(*given)
     small = Graph.from_edges([(0, 0)], np.empty((0, 2), int), costs=[])
     hierarchy = Hierarchy.build(graph, merge=3, levels=2, workers=1)
-    alone = hierarchy.repaired(small, [-1])
+    alone = hierarchy.changed(small, [-1])
     assert alone.path(0, 0).cost == 0
-    back = alone.repaired(graph, np.full(graph.num_nodes, -1))
+    back = alone.changed(graph, np.full(graph.num_nodes, -1))
     check(back, graph, rng)
     paper = Hierarchy.build(graph, merge=3, levels=2, exact=False, workers=1)
     kept, given = changed(rng, *given)
     other = graph_of(*given)
-    found = paper.repaired(other, kept)
+    found = paper.changed(other, kept)
     for a, b in rng.integers(0, other.num_nodes, (30, 2)).tolist():
         assert found.path(a, b).found == other.path(a, b).found
         assert found.path(a, b).cost >= other.path(a, b).cost * (1 - 1e-6)
@@ -157,4 +157,10 @@ def test_everything_may_go_and_come():
 def test_kept_must_name_old_nodes_once(kept):
     graph = Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)], costs=[1, 1])
     with pytest.raises(ParameterError, match="kept"):
-        Hierarchy.build(graph).repaired(graph, kept)
+        Hierarchy.build(graph).changed(graph, kept)
+
+
+def test_the_former_name_works_and_warns():
+    graph = Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)])
+    with pytest.warns(DeprecationWarning, match="repaired is now changed"):
+        assert Hierarchy.build(graph).repaired(graph, [0, 1, 2]).path(0, 2).cost == 2

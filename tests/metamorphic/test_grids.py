@@ -95,7 +95,7 @@ def sparse_answers(world, **options):
         grid.add_link(a, b, cost=cost, both_ways=both_ways)
     grid.remove(world.removed)
     return {
-        "exact": [ask(lambda a, b: grid.path(a, b, abstract=False), *pair) for pair in world.pairs],
+        "exact": [ask(lambda a, b: grid.path(a, b, exact=True), *pair) for pair in world.pairs],
         "abstract": [ask(grid.path, *pair) for pair in world.pairs],
     }
 
@@ -208,7 +208,7 @@ def scene_answers(scene, scale):
     grid = SparseGrid.from_mesh(scene.mesh(), agent, CELL * scale)
     result = []
     for start, goal in scene.pairs:
-        path = grid.path(*grid.to_cells([start, goal], reach=4.0), abstract=False)
+        path = grid.path(*grid.to_cells([start, goal], max_distance=4.0), exact=True)
         points = grid.to_world(path.points) if path else np.zeros((1, 3))
         length = float(np.hypot(*np.diff(points[:, :2], axis=0).T).sum())
         result.append(Answer(bool(path), length, length, len(points)))

@@ -24,13 +24,11 @@ from tests.sweep.subjects import subjects
 
 CALLBACKS, CALLABLE = ("progress", "search", "price"), ("class", "function")  # what they raise is their own affair
 SECONDS = 20.0  # for one call
+# NaN where there is nothing
 NAN_IS_NONE = (
-    "NavMesh.project",
-    "NavMesh[built].project",
-    "NavMesh.nearest",
-    "NavMesh[built].nearest",
-    "TriangleIndex.nearest",
-)  # NaN where there is nothing
+    "NavMesh.project", "NavMesh[built].project", "NavMesh.nearest", "NavMesh[built].nearest", "TriangleIndex.nearest",
+    "SparseGrid.nearest", "SparseGrid.bounds", "DenseGrid.nearest",
+)  # fmt: skip
 MEMORY = 6 << 30  # bytes of address space; Numba and its libraries map more than one GiB
 
 

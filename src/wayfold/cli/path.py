@@ -271,7 +271,7 @@ def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[A
         options = {"smooth": settings.smooth, "optimal": settings.exact}
     elif isinstance(world, SparseGrid):
         cells = settings.exact or settings.partial or settings.budget is not None
-        options = {"abstract": False, **options} if cells else {}
+        options = {"exact": True, **options} if cells else {}
     return parse_point(start, "START"), parse_point(goal, "GOAL"), options
 
 

@@ -1,4 +1,4 @@
-"""What stands between users' arrays and a `Graph`: checks, and the rows that the kernels fill."""
+"""From a user's arrays to the rows of a `Graph`: checks, compressed rows, and their reverse."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from wayfold.core.jit import inline, kernel
 @kernel
 def count_block(edges, directed, counts):
     """Add the out-degrees of a block of edges (k, 2) int32 to `counts` (n,) int64."""
-    for at in range(edges.shape[0]):
-        counts[edges[at, 0]] += 1
+    for edge in range(edges.shape[0]):
+        counts[edges[edge, 0]] += 1
         if not directed:
-            counts[edges[at, 1]] += 1
+            counts[edges[edge, 1]] += 1
 
 
 @kernel
@@ -21,15 +21,15 @@ def fill_block(edges, costs, motions, directed, cursor, out_targets, out_costs, 
 
     `costs` (k,) float32 and `motions` (k,) uint8 may be of size 0, and so may their outputs.
     """
-    for at in range(edges.shape[0]):
+    for edge in range(edges.shape[0]):
         for side in range(1 if directed else 2):
-            slot = cursor[edges[at, side]]
-            cursor[edges[at, side]] = slot + 1
-            out_targets[slot] = edges[at, 1 - side]
+            slot = cursor[edges[edge, side]]
+            cursor[edges[edge, side]] = slot + 1
+            out_targets[slot] = edges[edge, 1 - side]
             if costs.size > 0:
-                out_costs[slot] = costs[at]
+                out_costs[slot] = costs[edge]
             if motions.size > 0:
-                out_motions[slot] = motions[at]
+                out_motions[slot] = motions[edge]
 
 
 @inline
@@ -97,13 +97,13 @@ def turn_round(offsets, targets, costs, motions, cursor, out_targets, out_costs,
     """Write every edge backwards; `cursor` (n,) int64 starts at the rows of the reversed graph."""
     for node in range(offsets.size - 1):
         for slot in range(offsets[node], offsets[node + 1]):
-            at = cursor[targets[slot]]
-            cursor[targets[slot]] = at + 1
-            out_targets[at] = node
+            place = cursor[targets[slot]]
+            cursor[targets[slot]] = place + 1
+            out_targets[place] = node
             if costs.size > 0:
-                out_costs[at] = costs[slot]
+                out_costs[place] = costs[slot]
             if motions.size > 0:
-                out_motions[at] = motions[slot]
+                out_motions[place] = motions[slot]
 
 
 @kernel

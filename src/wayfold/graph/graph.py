@@ -21,123 +21,6 @@ from wayfold.path import Path, Paths, Status
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-if TYPE_CHECKING:
-    pass
-
-
-def _networkx() -> Any:
-    try:
-        import networkx
-    except ImportError:
-        raise MissingDependencyError("networkx is not installed: pip install networkx") from None
-    return networkx
-
-
-def from_networkx(kind: type[Graph], graph: Any, points: str, weight: str | None) -> Graph:
-    """See `Graph.from_networkx`."""
-    networkx = _networkx()
-    if not isinstance(graph, networkx.Graph):
-        raise ParameterError(f"graph must be a graph of networkx, not {checks.shown(graph)}")
-    number = {node: at for at, node in enumerate(graph.nodes)}
-    positions = [data.get(points) for _, data in graph.nodes(data=True)]
-    missing = sum(position is None for position in positions)
-    if missing and missing != len(positions):
-        name = list(graph.nodes)[[position is None for position in positions].index(True)]
-        raise ParameterError(f"node {checks.shown(name)} has no attribute {checks.shown(points)}, but others have")
-    where: ArrayLike = np.zeros((len(number), 3)) if missing else positions  # type: ignore[assignment]
-    edges = np.array([(number[a], number[b]) for a, b in graph.edges()], np.int64).reshape(-1, 2)
-    costs = None
-    if weight is not None:
-        found = [data.get(weight) for _, _, data in graph.edges(data=True)]
-        lacking = sum(cost is None for cost in found)
-        if lacking and lacking != len(found):
-            raise ParameterError(f"{lacking} of {len(found)} edges have no attribute {checks.shown(weight)}")
-        costs = None if lacking == len(found) else checks.floats(found, f"the {checks.shown(weight)} of the edges")
-    return kind.from_edges(where, edges, costs=costs, directed=graph.is_directed())
-
-
-def edge_list(graph: Graph, *, both: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(m, 2) node pairs of the edges and the slot that each came from; undirected ones in `both` directions or once.
-
-    A loop counts once, though it stands twice in its row, and a spare slot of an editable graph does not count.
-    """
-    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
-    used = np.ones(graph.targets.size, np.bool_) if graph.motions is None else graph.motions > 0
-    if graph.directed:
-        kept = used
-    else:
-        kept = used & ((sources != graph.targets) if both else (sources < graph.targets))
-        kept[np.flatnonzero(used & (sources == graph.targets))[::2]] = True
-    slots = np.flatnonzero(kept)
-    return np.column_stack([sources[slots], graph.targets[slots]]), slots
-
-
-def edge_costs(graph: Graph) -> NDArray[np.float64]:
-    """Cost of every slot, Euclidean where the graph stores none."""
-    if graph.costs is not None:
-        return graph.costs.astype(np.float64)
-    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
-    steps = graph.points[sources] - graph.points[graph.targets]
-    return np.asarray(np.sqrt((steps * steps).sum(axis=1)))
-
-
-def to_networkx(graph: Graph) -> Any:
-    """See `Graph.to_networkx`."""
-    networkx = _networkx()
-    pairs, slots = edge_list(graph)
-    parallel = len(distinct(pairs).rows) != len(pairs)
-    kinds = {
-        (False, False): networkx.Graph,
-        (True, False): networkx.DiGraph,
-        (False, True): networkx.MultiGraph,
-        (True, True): networkx.MultiDiGraph,
-    }
-    result = kinds[graph.directed, parallel]()
-    result.add_nodes_from((node, {"pos": tuple(point)}) for node, point in enumerate(graph.points.tolist()))
-    costs = edge_costs(graph)[slots]
-    result.add_weighted_edges_from((a, b, cost) for (a, b), cost in zip(pairs.tolist(), costs.tolist(), strict=True))
-    return result
-
-
-def from_scipy(kind: type[Graph], matrix: Any, points: ArrayLike | None, directed: bool | None) -> Graph:
-    """See `Graph.from_scipy`."""
-    import scipy.sparse
-
-    try:
-        rows = scipy.sparse.coo_array(matrix)
-    except Exception:  # of whatever kind scipy finds wrong with it
-        raise ParameterError(f"matrix must be a sparse matrix of numbers, not {checks.shown(matrix)}") from None
-    if rows.ndim != 2:
-        raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
-    if rows.shape[0] != rows.shape[1] or rows.shape[0] == 0:
-        raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
-    first, second = (np.asarray(line, np.int64) for line in rows.coords)
-    values = checks.floats(rows.data, "the entries of the matrix")
-    # Stored entries are compared, not values: what is not stored and a stored zero are both 0 to scipy.
-    there, back = np.lexsort((values, second, first)), np.lexsort((values, first, second))
-    alike = ((first, second), (second, first), (values, values))
-    symmetric = all(np.array_equal(one[there], other[back]) for one, other in alike)
-    if directed is None:
-        directed = not symmetric
-    if not directed and not symmetric:
-        raise ParameterError("an undirected graph needs a symmetric matrix: costs differ between the two directions")
-    edges = np.column_stack([first, second])
-    if not directed:
-        once = first <= second
-        edges, values = edges[once], values[once]
-    where = np.zeros((rows.shape[0], 3)) if points is None else points
-    return kind.from_edges(where, edges, costs=values, directed=directed)
-
-
-def to_scipy(graph: Graph) -> Any:
-    """See `Graph.to_scipy`."""
-    import scipy.sparse
-
-    shape = (graph.num_nodes, graph.num_nodes)
-    pairs, slots = edge_list(graph, both=True)
-    offsets = offsets_of(np.bincount(pairs[:, 0], minlength=graph.num_nodes))
-    return scipy.sparse.csr_array((edge_costs(graph)[slots], pairs[:, 1], offsets), shape=shape)
-
 
 _ALGORITHMS = ("astar", "dijkstra", "bidirectional")
 _EVERY_MOTION = 255
@@ -269,10 +152,11 @@ class Graph(Savable):
 
     # --- queries ---------------------------------------------------------------------------------------------
 
+    @checks.renamed(start_node="start", goal_node="goal")
     def path(
         self,
-        start_node: int,
-        goal_node: int,
+        start: int,
+        goal: int,
         *,
         motions: int | None = None,
         algorithm: str = "astar",
@@ -281,11 +165,11 @@ class Graph(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """The cheapest path between two nodes.
+        """Find the cheapest path between two nodes.
 
         Parameters
         ----------
-        start_node, goal_node : int, 0 to n - 1
+        start, goal : int, 0 to n - 1
         motions : Motion bits, optional
             Edges that share no bit with them are not used; every edge by default.
         algorithm : "astar", "dijkstra" or "bidirectional"
@@ -297,34 +181,38 @@ class Graph(Savable):
         budget : int, >= 1, optional
             Settle at most this many nodes. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
         partial : bool
-            Instead of no path give the one to the reached node nearest to the goal, with status PARTIAL. Not with
-            "bidirectional".
+            If the goal is out of reach, return the path to the settled node nearest to it, with status PARTIAL. Not
+            with "bidirectional".
 
         Returns
         -------
         Path
-            With `nodes`; status UNREACHABLE when there is none. Nodes in different components are answered without
-            a search (unless a partial path is wanted).
+            With `nodes`; status UNREACHABLE when there is none. Between different components that takes no search,
+            unless a partial path is wanted.
+
+        >>> graph = Graph.from_edges([(0, 0), (1, 0), (1, 1)], [(0, 1), (1, 2)])
+        >>> graph.path(0, 2).nodes.tolist()
+        [0, 1, 2]
         """
-        start, goal = self._node(start_node, "start_node"), self._node(goal_node, "goal_node")
+        first, last = self._node(start, "start"), self._node(goal, "goal")
         checks.choice(algorithm, "algorithm", _ALGORITHMS)
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         limit = searcher.check_budget(budget)
         if not partial:
             component = self.components(motions)
-            if component[start] != component[goal]:
+            if component[first] != component[last]:
                 return Path(Status.UNREACHABLE)
         space = self._space(usable, labels, allowed)
-        if space.labels.size and start != goal and not space.allowed[space.labels[goal]] and not partial:
+        if space.labels.size and first != last and not space.allowed[space.labels[last]] and not partial:
             return Path(Status.UNREACHABLE)
         if algorithm == "bidirectional":
             if partial:
                 raise ParameterError("a bidirectional search has no partial path: use astar or dijkstra")
             back = self.reversed()._space(usable)._replace(labels=space.labels, allowed=space.allowed)
-            return searcher.both_ways(space, back, self._workspaces, start, goal, points=self._points_of, budget=limit)
+            return searcher.both_ways(space, back, self._workspaces, first, last, points=self._points_of, budget=limit)
         scale = self._scale if algorithm == "astar" else 0.0
         return searcher.one(
-            space, self._workspaces, start, goal, scale=scale, points=self._points_of, budget=limit, partial=partial
+            space, self._workspaces, first, last, scale=scale, points=self._points_of, budget=limit, partial=partial
         )
 
     def paths(
@@ -339,7 +227,7 @@ class Graph(Savable):
         partial: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """The cheapest paths of many queries by A*, in parallel; each is the same as `path` gives.
+        """Find the cheapest paths of many queries by A*, in parallel; each is the one that `path` gives.
 
         Parameters
         ----------
@@ -380,7 +268,7 @@ class Graph(Savable):
         limit: float | None = None,
         reverse: bool = False,
     ) -> NDArray[np.float64]:
-        """Costs of the cheapest paths from one node to all nodes, or to some.
+        """Return the costs of the cheapest paths from one node to all nodes, or to some.
 
         Parameters
         ----------
@@ -407,8 +295,20 @@ class Graph(Savable):
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
         return searcher.costs_from(space, self._workspaces, node, wanted, most)
 
+    def expanded(self, start: int, goal: int, *, motions: int | None = None) -> NDArray[np.int64]:
+        """Nodes that A* settles on its way from one node to another, ascending, for pictures.
+
+        Parameters are those of `path`.
+
+        >>> Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)]).expanded(0, 1).tolist()
+        [0, 1]
+        """
+        first, last = self._node(start, "start"), self._node(goal, "goal")
+        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
+        return searcher.settled_nodes(self._space(usable), self._workspaces, first, last, self._scale)
+
     def tree(self, goal: int, *, motions: int | None = None) -> Tree:
-        """The cheapest paths from all nodes to one, by one search: for a crowd that goes to one place.
+        """Find the cheapest paths from all nodes to one by a single search, for a crowd that goes to one place.
 
         Parameters
         ----------
@@ -420,10 +320,10 @@ class Graph(Savable):
         return Tree(self, self._node(goal, "goal"), usable)
 
     def components(self, motions: int | None = None) -> NDArray[np.int32]:
-        """The connected component of each node for a set of motions, computed once, numbered from 0.
+        """Return the connected component of each node for a set of motions, numbered from 0; computed once.
 
-        In a directed graph one-way edges join as well: nodes in different components cannot reach each other, nodes
-        in the same one perhaps.
+        In a directed graph one-way edges join components too: nodes of different components cannot reach each other,
+        nodes of the same one may.
         """
         # Without motions on the edges every set of motions sees the same graph.
         usable = _EVERY_MOTION if motions is None or self.motions is None else int(check_motions(motions))
@@ -437,7 +337,7 @@ class Graph(Savable):
         return labels
 
     def nearest(self, points: ArrayLike) -> Any:
-        """The node nearest to each point.
+        """Return the node nearest to each point.
 
         Parameters
         ----------
@@ -458,7 +358,7 @@ class Graph(Savable):
         return int(nodes[0]) if single else nodes
 
     def reversed(self) -> Graph:
-        """The graph with every edge turned round; an undirected graph is its own reverse."""
+        """Return the graph with every edge reversed; an undirected graph is its own reverse."""
         if not self.directed:
             return self
         if self._reverse is None:
@@ -525,11 +425,43 @@ class Graph(Savable):
         weight : str or None
             Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
         """
-        return from_networkx(cls, graph, points, weight)  # type: ignore[arg-type]
+        networkx = _networkx()
+        if not isinstance(graph, networkx.Graph):
+            raise ParameterError(f"graph must be a graph of networkx, not {checks.shown(graph)}")
+        number = {node: index for index, node in enumerate(graph.nodes)}
+        positions = [data.get(points) for _, data in graph.nodes(data=True)]
+        missing = sum(position is None for position in positions)
+        if missing and missing != len(positions):
+            name = list(graph.nodes)[[position is None for position in positions].index(True)]
+            raise ParameterError(f"node {checks.shown(name)} has no attribute {checks.shown(points)}, but others have")
+        where: ArrayLike = np.zeros((len(number), 3)) if missing else positions  # type: ignore[assignment]
+        edges = np.array([(number[a], number[b]) for a, b in graph.edges()], np.int64).reshape(-1, 2)
+        costs = None
+        if weight is not None:
+            found = [data.get(weight) for _, _, data in graph.edges(data=True)]
+            lacking = sum(cost is None for cost in found)
+            if lacking and lacking != len(found):
+                raise ParameterError(f"{lacking} of {len(found)} edges have no attribute {checks.shown(weight)}")
+            costs = None if lacking == len(found) else checks.floats(found, f"the {checks.shown(weight)} of the edges")
+        return cls.from_edges(where, edges, costs=costs, directed=graph.is_directed())
 
     def to_networkx(self) -> Any:
         """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
-        return to_networkx(self)  # type: ignore[arg-type]
+        networkx = _networkx()
+        pairs, slots = edge_list(self)
+        parallel = len(distinct(pairs).rows) != len(pairs)
+        kinds = {
+            (False, False): networkx.Graph,
+            (True, False): networkx.DiGraph,
+            (False, True): networkx.MultiGraph,
+            (True, True): networkx.MultiDiGraph,
+        }
+        result = kinds[self.directed, parallel]()
+        result.add_nodes_from((node, {"pos": tuple(point)}) for node, point in enumerate(self.points.tolist()))
+        costs = edge_costs(self)[slots]
+        ends = pairs.tolist()
+        result.add_weighted_edges_from((a, b, cost) for (a, b), cost in zip(ends, costs.tolist(), strict=True))
+        return result
 
     @classmethod
     def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
@@ -546,11 +478,72 @@ class Graph(Savable):
             By default a symmetric matrix (every stored entry has its like on the other side of the diagonal) gives an
             undirected graph, any other a directed one.
         """
-        return from_scipy(cls, matrix, points, directed)  # type: ignore[arg-type]
+        import scipy.sparse
+
+        try:
+            rows = scipy.sparse.coo_array(matrix)
+        except Exception:  # of whatever kind scipy finds wrong with it
+            raise ParameterError(f"matrix must be a sparse matrix of numbers, not {checks.shown(matrix)}") from None
+        if rows.ndim != 2 or rows.shape[0] != rows.shape[1] or rows.shape[0] == 0:
+            raise ParameterError(f"a graph needs a square matrix of at least one node, not {rows.shape}")
+        first, second = (np.asarray(line, np.int64) for line in rows.coords)
+        values = checks.floats(rows.data, "the entries of the matrix")
+        # Stored entries are compared, not values: what is not stored and a stored zero are both 0 to scipy.
+        there, back = np.lexsort((values, second, first)), np.lexsort((values, first, second))
+        alike = ((first, second), (second, first), (values, values))
+        symmetric = all(np.array_equal(one[there], other[back]) for one, other in alike)
+        if directed is None:
+            directed = not symmetric
+        if not directed and not symmetric:
+            raise ParameterError("an undirected graph needs a symmetric matrix: costs differ by direction")
+        edges = np.column_stack([first, second])
+        if not directed:
+            once = first <= second
+            edges, values = edges[once], values[once]
+        where = np.zeros((rows.shape[0], 3)) if points is None else points
+        return cls.from_edges(where, edges, costs=values, directed=directed)
 
     def to_scipy(self) -> Any:
         """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them.
 
         An undirected edge is stored in both directions, a loop once.
         """
-        return to_scipy(self)  # type: ignore[arg-type]
+        import scipy.sparse
+
+        shape = (self.num_nodes, self.num_nodes)
+        pairs, slots = edge_list(self, both=True)
+        offsets = offsets_of(np.bincount(pairs[:, 0], minlength=self.num_nodes))
+        return scipy.sparse.csr_array((edge_costs(self)[slots], pairs[:, 1], offsets), shape=shape)
+
+
+def edge_list(graph: Graph, *, both: bool = False) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(m, 2) node pairs of the edges and the slot that each came from; undirected ones in `both` directions or once.
+
+    A loop counts once, though it stands twice in its row, and a spare slot of an editable graph does not count.
+    """
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    used = np.ones(graph.targets.size, np.bool_) if graph.motions is None else graph.motions > 0
+    if graph.directed:
+        kept = used
+    else:
+        kept = used & ((sources != graph.targets) if both else (sources < graph.targets))
+        kept[np.flatnonzero(used & (sources == graph.targets))[::2]] = True
+    slots = np.flatnonzero(kept)
+    return np.column_stack([sources[slots], graph.targets[slots]]), slots
+
+
+def edge_costs(graph: Graph) -> NDArray[np.float64]:
+    """Cost of every slot, Euclidean where the graph stores none."""
+    if graph.costs is not None:
+        return graph.costs.astype(np.float64)
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    steps = graph.points[sources] - graph.points[graph.targets]
+    return np.asarray(np.sqrt((steps * steps).sum(axis=1)))
+
+
+def _networkx() -> Any:
+    try:
+        import networkx
+    except ImportError:
+        raise MissingDependencyError("networkx is not installed: pip install networkx") from None
+    return networkx

@@ -123,6 +123,51 @@ def pull_straight(space, nodes, cells, corners):
 
 
 @kernel
+def nearest_free(kinds, points, limit, out):
+    """Write the free cell nearest to each point to `out` (q, 3) float64.
+
+    `points` (q, 3) float64 are cell coordinates; NaN stands where the square of the distance is larger than `limit`. Of
+    equally near cells the one in the first row and column is taken.
+    """
+    height, width = kinds.shape
+    for query in range(len(points)):
+        x, y, z = points[query, 0], points[query, 1], points[query, 2]
+        middle_x = np.int64(min(max(x, 0.0), width - 1.0))
+        middle_y = np.int64(min(max(y, 0.0), height - 1.0))
+        least = limit
+        found_x, found_y = np.int64(-1), np.int64(-1)
+        for away in range(height):
+            beyond = True
+            for side in range(2 if away > 0 else 1):
+                row = middle_y + (away if side else -away)
+                up = (row - y) * (row - y)
+                if row < 0 or row >= height or up + z * z > least:
+                    continue
+                beyond = False
+                for aside in range(width):
+                    outside = True
+                    for turn in range(2 if aside > 0 else 1):
+                        column = middle_x + (aside if turn else -aside)
+                        apart = (column - x) * (column - x) + up + z * z
+                        if column < 0 or column >= width or apart > least:
+                            continue
+                        outside = False
+                        if kinds[row, column] == 0:
+                            continue
+                        if apart < least or found_y < 0 or row < found_y or (row == found_y and column < found_x):
+                            least, found_x, found_y = apart, column, row
+                    if outside and aside > 0:
+                        break
+            if beyond and away > 0:
+                break
+        out[query] = np.nan
+        if found_y >= 0:
+            out[query, 0] = found_x
+            out[query, 1] = found_y
+            out[query, 2] = 0.0
+
+
+@kernel
 def successors(space, node, out):
     """Write the successors of a node to `out` (8,) int32, slot by slot, -1 where there is none."""
     for slot in range(8):

@@ -13,6 +13,7 @@ from wayfold.grid._store_kernels import (
     BLOCKED,
     EIGHT_BIT,
     FREE_KIND,
+    HIGHEST_OFFSET,
     ONE_BIT,
     REGULAR,
     SMART,
@@ -24,6 +25,7 @@ from wayfold.grid._store_kernels import (
     effects_in,
     effects_of,
     first_edge,
+    first_node,
     get_external,
     height_of,
     node_at,
@@ -358,6 +360,57 @@ def positions(store, nodes, cells):
         cells[at, 0] = x
         cells[at, 1] = y
         cells[at, 2] = height_of(store, owner(store, np.int64(nodes[at])), np.int64(nodes[at]))
+
+
+@kernel
+def nearest_cells(store, points, scale, limit, out):
+    """Write the cell nearest to each point to `out` (q, 3) float64.
+
+    `points` (q, 3) float64 are cell coordinates, `scale` (3,) float64 the lengths of a cell's sides; NaN stands where
+    the square of the distance is larger than `limit`. Of equally near cells the first by row, column and height is
+    taken.
+    """
+    for query in range(len(points)):
+        x, y, z = points[query, 0], points[query, 1], points[query, 2]
+        least = limit
+        found = False
+        found_x, found_y, found_z = np.int64(0), np.int64(0), np.int64(0)
+        for region in range(store.base.size):
+            if store.kind[region] == FREE_KIND:
+                continue
+            left, top, width, height = box_of(store, region)
+            first_x = np.int64(store.sector_x[region]) * store.size + left
+            first_y = np.int64(store.sector_y[region]) * store.size + top
+            base = np.int64(store.base[region])
+            across = max(first_x - x, x - (first_x + width - 1), 0.0) * scale[0]
+            along = max(first_y - y, y - (first_y + height - 1), 0.0) * scale[1]
+            upward = max(base - z, z - (base + HIGHEST_OFFSET), 0.0) * scale[2]
+            if across * across + along * along + upward * upward > least:
+                continue
+            node = first_node(store, region)
+            for row in range(height):
+                for column in range(width):
+                    offset = offset_of(store.cells[node])
+                    node += 1
+                    if offset == BLOCKED:
+                        continue
+                    cell_x, cell_y, cell_z = first_x + column, first_y + row, base + offset
+                    across, along, upward = (cell_x - x) * scale[0], (cell_y - y) * scale[1], (cell_z - z) * scale[2]
+                    apart = across * across + along * along + upward * upward
+                    if apart > least:
+                        continue
+                    if found and apart == least:
+                        if cell_y > found_y or (cell_y == found_y and cell_x > found_x):
+                            continue
+                        if cell_y == found_y and cell_x == found_x and cell_z > found_z:
+                            continue
+                    least, found = apart, True
+                    found_x, found_y, found_z = cell_x, cell_y, cell_z
+        out[query] = np.nan
+        if found:
+            out[query, 0] = found_x
+            out[query, 1] = found_y
+            out[query, 2] = found_z
 
 
 DONE = 0

@@ -13,6 +13,7 @@ from wayfold.errors import EditError, ParameterError
 from wayfold.grid import _edit_kernels, _search_kernels
 from wayfold.grid import _edit_kernels as answers
 from wayfold.grid import _store_kernels as layout
+from wayfold.links import Link
 
 if TYPE_CHECKING:
     from wayfold.grid.sparse import SparseGrid
@@ -412,12 +413,18 @@ def octile(ends: NDArray[Any]) -> NDArray[np.float64]:
 
 
 class LinkTable:
-    """Links between cells by their coordinates, and as kernels see them while both of their cells are there."""
+    """Links between cells by their coordinates, and as kernels see them while both of their cells are there.
+
+    A link is one row, or two where it leads both ways: there and back, one after the other. Rows ascend by `ids`.
+    """
 
     def __init__(self, grid: SparseGrid) -> None:
         self.grid = grid
-        self.ends = np.empty((0, 2, 3), np.int64)  # one-way: from, to
+        self.ends = np.empty((0, 2, 3), np.int64)  # from, to
         self.costs = np.empty(0)
+        self.ids = np.empty(0, np.int64)
+        self.kinds: dict[int, str] = {}  # of the links that have one
+        self.next_id = 0
         self._found: tuple[int, int, _search_kernels.CellLinks] | None = None
         self._changes = 0
 
@@ -426,26 +433,75 @@ class LinkTable:
         """Changes whenever other links may be usable; constant as long as there are none."""
         return (self._changes, self.grid._editor.version if len(self.costs) else 0)
 
-    def add(self, a: NDArray[np.int64], b: NDArray[np.int64], cost: float, both_ways: bool) -> None:
-        """Add a link; `EditError` when there is one already."""
-        pairs = [(a, b), (b, a)] if both_ways else [(a, b)]
-        if any(self._where(*pair).any() for pair in pairs):
-            raise EditError(f"there is already a link between {tuple(a.tolist())} and {tuple(b.tolist())}")
-        self._set(np.concatenate([self.ends, np.array(pairs)]), np.append(self.costs, [cost] * len(pairs)))
+    @property
+    def one_way(self) -> bool:
+        """Whether some link leads one way only."""
+        return len(self.ids) != 2 * len(np.unique(self.ids))
 
-    def remove(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
+    def add(self, start: NDArray[np.int64], end: NDArray[np.int64], cost: float, kind: str, both_ways: bool) -> int:
+        """Add a link and return its id; `EditError` when there is one already."""
+        pairs = [(start, end), (end, start)] if both_ways else [(start, end)]
+        if any(self._where(*pair).any() for pair in pairs):
+            raise EditError(f"there is already a link between {tuple(start.tolist())} and {tuple(end.tolist())}")
+        rows, number = len(pairs), self.next_id
+        self._set(
+            np.concatenate([self.ends, np.array(pairs)]),
+            np.append(self.costs, [cost] * rows),
+            np.append(self.ids, [number] * rows),
+        )
+        if kind:
+            self.kinds[number] = kind
+        self.next_id += 1
+        return number
+
+    def remove(self, number: int) -> None:
+        """Remove a link; `EditError` when there is none with this id."""
+        gone = self.ids == number
+        if not gone.any():
+            raise EditError(f"there is no link {number}")
+        self._keep(~gone)
+
+    def remove_between(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> None:
         """Remove the links between two cells, in both directions; `EditError` when there is none."""
         gone = self._where(a, b) | self._where(b, a)
         if not gone.any():
             raise EditError(f"there is no link between {tuple(a.tolist())} and {tuple(b.tolist())}")
-        self._set(self.ends[~gone], self.costs[~gone])
+        self._keep(~gone)
 
-    def restore(self, ends: NDArray[np.int64], costs: NDArray[np.float64]) -> None:
-        """Take the links of a file."""
-        self._set(ends, costs)
+    def restore(
+        self,
+        ends: NDArray[np.int64],
+        costs: NDArray[np.float64],
+        ids: NDArray[np.int64],
+        kinds: list[str],
+        next_id: int,
+    ) -> None:
+        """Take the links of a file; `kinds` are those of its rows, or none."""
+        self._set(ends, costs, ids)
+        self.kinds = {number: kind for number, kind in zip(ids.tolist(), kinds, strict=False) if kind}
+        self.next_id = next_id
 
-    def _set(self, ends: NDArray[np.int64], costs: NDArray[np.float64]) -> None:
-        self.ends, self.costs = ends, costs
+    def listed(self) -> tuple[Link, ...]:
+        """All links, also those that rest, in the order in which they were added."""
+        _, first, rows = np.unique(self.ids, return_index=True, return_counts=True)
+        return tuple(
+            Link(number, tuple(start), tuple(end), cost, self.kinds.get(number, ""), count == 2)
+            for number, (start, end), cost, count in zip(
+                self.ids[first].tolist(),
+                self.ends[first].tolist(),
+                self.costs[first].tolist(),
+                rows.tolist(),
+                strict=True,
+            )
+        )
+
+    def _keep(self, kept: NDArray[np.bool_]) -> None:
+        self._set(self.ends[kept], self.costs[kept], self.ids[kept])
+        left = set(self.ids.tolist())
+        self.kinds = {number: kind for number, kind in self.kinds.items() if number in left}
+
+    def _set(self, ends: NDArray[np.int64], costs: NDArray[np.float64], ids: NDArray[np.int64]) -> None:
+        self.ends, self.costs, self.ids = ends, costs, ids
         self._changes += 1
 
     def _where(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ benchmarks). It is searched as it is, without building a graph.
 from __future__ import annotations
 
 import os
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from wayfold.graph import Graph, searcher
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph.searcher import Workspaces
 from wayfold.grid import _dense_kernels
+from wayfold.grid._cells import nearest_cells, random_cells
 from wayfold.path import Path, Paths, Status
 
 
@@ -102,6 +103,79 @@ class DenseGrid(Savable):
         result = np.zeros(len(array), np.bool_)
         result[inside] = self.kinds[y[inside].astype(int), x[inside].astype(int)] != 0
         return result
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """First and last cell, (2, 3), in cell coordinates.
+
+        >>> DenseGrid([[1, 1, 1], [1, 0, 1]]).bounds.tolist()
+        [[0.0, 0.0, 0.0], [2.0, 1.0, 0.0]]
+        """
+        return np.array([[0.0, 0.0, 0.0], [self.width - 1.0, self.height - 1.0, 0.0]])
+
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None) -> NDArray[np.float64]:
+        """Return the free cell nearest to each point; of equally near ones the first by row and column.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Cell coordinates, anywhere.
+        max_distance : float, cells, >= 0, optional
+            Farthest that a cell may lie from its point; any distance by default.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a cell, or (3,) for one point
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for that has no cell.
+
+        >>> DenseGrid([[1, 0, 0], [0, 0, 1]]).nearest((1.6, 0.3)).tolist()
+        [2.0, 1.0, 0.0]
+        """
+        return nearest_cells(
+            points, max_distance, lambda where, limit, out: _dense_kernels.nearest_free(self.kinds, where, limit, out)
+        )
+
+    def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
+        """Whether there is a path, without a search.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one cell
+            Cells that are not blocked; one start serves many goals, and one goal many starts.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one start and goal
+
+        >>> DenseGrid([[1, 1, 0, 1]]).reachable((0, 0), [(1, 0), (3, 0)]).tolist()
+        [True, False]
+        """
+        first, last, single = checks.ends(starts, goals, largest=np.inf)
+        flat = self.components.ravel()
+        found = flat[self._nodes(first, "starts")] == flat[self._nodes(last, "goals")]
+        return bool(found[0]) if single else np.asarray(found)
+
+    def random_points(
+        self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
+    ) -> NDArray[np.float64]:
+        """Return (count, 3) free cells, each as likely as every other one.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y) or (x, y, z), optional
+            Only cells within `radius` of this point, in cell coordinates.
+        radius : float, cells, >= 0
+            With `near` only.
+        """
+        y, x = np.nonzero(self.kinds)
+        cells = np.column_stack([x, y, np.zeros_like(x)])
+        return random_cells(cells, np.ones(3), count, seed, near, radius)
 
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
         """Cells that one step leads to, a (k, 3) array, clockwise from the east."""

@@ -30,6 +30,20 @@ _AHEAD = 2
 _SCALE = 1.5
 
 
+def check_limits(exact: bool, budget: int | None, partial: bool) -> int:
+    """The node budget of a query for the kernels; only exact searches have one, and partial paths."""
+    if not exact and (budget is not None or partial):
+        raise ParameterError("budget and partial need exact=True: planning over regions has no such limits")
+    return searcher.check_budget(budget)
+
+
+def _matrix(rows: NDArray[np.int32], columns: NDArray[np.int32], size: int) -> Any:
+    """A sparse matrix with ones at some places."""
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
+
+
 class GridQueries:
     """Plans on one grid and owns the workspaces and components that go with its present state."""
 
@@ -39,6 +53,7 @@ class GridQueries:
         self._region_states = Workspaces(0)
         self.links = LinkTable(grid)
         self._components: tuple[Any, NDArray[np.int32]] = (None, np.empty(0, np.int32))
+        self._strong: tuple[Any, Any] = (None, None)
 
     # --- nodes and cells -------------------------------------------------------------------------------------------
 
@@ -68,6 +83,18 @@ class GridQueries:
             what = "is not a cell of the grid" if whole[np.argmin(there)] else "is not a whole cell"
             raise OffMapError(f"{name} ({text.place(cell)}) {what}")
         return nodes
+
+    def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[int, int]:
+        """Nodes of a start and a goal, which must be there."""
+        points = np.array([checks.point3(start, "start", largest=np.inf), checks.point3(goal, "goal", largest=np.inf)])
+        if np.abs(points).max() < 2**31:
+            cells = points.astype(np.int64)
+            first, last = self.grid._nodes(cells).tolist()
+            if first >= 0 and last >= 0 and (cells == points).all():
+                return first, last
+        for point, name in zip(points, ("start", "goal"), strict=True):
+            self.nodes_of(point[None], name)  # says what is wrong
+        raise AssertionError("one of the two is not a cell")
 
     # --- spaces ----------------------------------------------------------------------------------------------------
 
@@ -106,6 +133,48 @@ class GridQueries:
             self._components = version, labels
         return labels
 
+    def reachable(self, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Whether a way leads from each node to another; one-way edges and links count in their direction only."""
+        owners, labels = self.grid._store.owners, self.components()
+        start, goal = owners[first >> 4], owners[last >> 4]
+        found = np.asarray(labels[start] == labels[goal])
+        if not found.any() or not (self.grid.drop or self.links.one_way):
+            return found
+        from scipy.sparse.csgraph import breadth_first_order
+
+        labels, onward = self._strong_components()
+        start, goal = labels[start], labels[goal]
+        for component in np.unique(start[found & (start != goal)]):
+            ahead = breadth_first_order(onward, component, return_predecessors=False)
+            here = start == component
+            found[here] = np.isin(goal[here], ahead)
+        return found
+
+    def _strong_components(self) -> Any:
+        """The strongly connected component of each region, and which of them lead straight to which, as a matrix."""
+        from scipy.sparse.csgraph import connected_components
+
+        store = self.grid._store
+        known, answer = self._strong
+        version = (int(store.frame[layout.STRUCTURE]), store.base.size, self.links.version)
+        if known != version:
+            _, edges, _ = self._region_edges()
+            links = self.links.arrays()
+            start, goal = np.concatenate([edges, np.column_stack([links.region_sources, links.region_ends])]).T
+            count, labels = connected_components(_matrix(start, goal, store.base.size), connection="strong")
+            answer = labels, _matrix(labels[start], labels[goal], count)
+            self._strong = version, answer
+        return answer
+
+    def _region_edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Centre node of each region; the regions that each abstract edge leads from and to; its support."""
+        grid = self.grid
+        centres = np.empty(grid.num_regions, np.int32)
+        edges = np.empty((grid.num_abstract_edges, 2), np.int32)
+        supports = np.empty(len(edges), np.int64)
+        _search_kernels.list_regions(grid._store, centres, edges, supports)
+        return centres, edges, supports
+
     # --- queries ---------------------------------------------------------------------------------------------------
 
     def path(
@@ -113,22 +182,20 @@ class GridQueries:
         first: int,
         last: int,
         *,
-        abstract: bool,
+        exact: bool,
         smooth: bool,
         trim: float = 0.0,
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
         """The path between two nodes."""
-        limit = searcher.check_budget(budget)
+        limit = check_limits(exact, budget, partial)
         store = self.grid._store
         regions = store.owners[first >> 4], store.owners[last >> 4]
         labels = self.components()
         if labels[regions[0]] != labels[regions[1]] and not partial:
             return Path(Status.UNREACHABLE)
-        if abstract:
-            if budget is not None or partial:
-                raise ParameterError("budget and partial are for abstract=False: abstract planning has no such limits")
+        if not exact:
             path = self._abstract(first, last, int(regions[0]), int(regions[1]), trim)
         else:
             path = searcher.one(
@@ -147,15 +214,26 @@ class GridQueries:
         return self._pull(path) if smooth and len(path.points) > 2 else path
 
     def paths(
-        self, first: NDArray[np.int32], last: NDArray[np.int32], *, abstract: bool, smooth: bool, workers: int | None
+        self,
+        first: NDArray[np.int32],
+        last: NDArray[np.int32],
+        *,
+        exact: bool,
+        smooth: bool,
+        budget: int | None = None,
+        partial: bool = False,
+        workers: int | None,
     ) -> Paths:
         """The paths of many queries, in parallel."""
+        check_limits(exact, budget, partial)
         answers: list[Path] = [Path(Status.UNREACHABLE)] * len(first)
         self.components()
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                answers[at] = self.path(int(first[at]), int(last[at]), abstract=abstract, smooth=smooth)
+            for query in range(begin, end):
+                answers[query] = self.path(
+                    int(first[query]), int(last[query]), exact=exact, smooth=smooth, budget=budget, partial=partial
+                )
 
         run_chunks(work, len(first), workers=workers, chunk=16)
         lengths = [len(path.nodes) for path in answers]
@@ -202,9 +280,9 @@ class GridQueries:
             else:
                 state = states.larger(state)
 
-    def settled(self, first: int, last: int, *, abstract: bool) -> NDArray[np.int64]:
+    def settled(self, first: int, last: int, *, exact: bool) -> NDArray[np.int64]:
         """The nodes that the search for a path between two nodes settles, for pictures."""
-        if not abstract:
+        if exact:
             return searcher.settled_nodes(self.space, self.cell_states, first, last, 1.0)
         owners = self.grid._store.owners
         route, _ = self.route(int(owners[first >> 4]), int(owners[last >> 4]))
@@ -265,7 +343,7 @@ class GridQueries:
         timings = {**path.timings, "smooth": time.perf_counter() - begin}
         return Path(path.status, points, nodes=nodes, cost=cost, expanded=path.expanded, timings=timings)
 
-    def replan(self, path: Path, *, abstract: bool, smooth: bool) -> Path:
+    def replan(self, path: Path, *, exact: bool, smooth: bool) -> Path:
         """The path with whatever no longer holds planned anew."""
         cells = path.points.astype(np.int64)
         nodes = self.grid._nodes(cells)
@@ -279,9 +357,9 @@ class GridQueries:
             cost = _search_kernels.leg_costs(space, nodes, cells, pulled)
             return Path(Status.FOUND, cells, nodes=nodes, cost=cost, smoother=self.pull)
         left, right = ahead, len(nodes) - 1 - behind
-        middle = self.path(int(nodes[left]), int(nodes[right]), abstract=abstract, smooth=smooth)
+        middle = self.path(int(nodes[left]), int(nodes[right]), exact=exact, smooth=smooth)
         if not middle:  # where edges are one-way another way may lead round
-            return self.path(int(nodes[0]), int(nodes[-1]), abstract=abstract, smooth=smooth)
+            return self.path(int(nodes[0]), int(nodes[-1]), exact=exact, smooth=smooth)
         nodes = np.concatenate([nodes[:left], middle.nodes, nodes[right + 1 :]])
         points = np.concatenate([cells[:left], middle.points.astype(np.int64), cells[right + 1 :]])
         cost = _search_kernels.leg_costs(space, nodes, points, smooth or pulled)
@@ -302,10 +380,7 @@ class GridQueries:
         number = np.full(store.base.size, -1, np.int32)
         number[alive] = np.arange(alive.size, dtype=np.int32)
         nodes = self.all_nodes()
-        centres = np.empty(alive.size, np.int32)
-        edges = np.empty((self.grid.num_abstract_edges, 2), np.int32)
-        supports = np.empty(len(edges), np.int64)
-        _search_kernels.list_regions(store, centres, edges, supports)
+        centres, edges, supports = self._region_edges()
         return RegionTable(
             cells=self.cells_of(nodes),
             region=number[store.owners[nodes >> 4]],

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wayfold.grid.sparse import SparseGrid
 
 _LEVELS_PER_CLIMB = 4
-SEED_REACH = 2.0  # cells, beside the agent's radius: how far from its cell a seed may lie
+SEED_DISTANCE = 2.0  # cells, beside the agent's radius: how far from its cell a seed may lie
 _RAYS_AT_ONCE = 1 << 18
 # Surfaces this near to each other, as a share of the agent's height, are one: meshes often have floors on floors.
 _SAME_SURFACE = 1e-3
@@ -174,10 +174,10 @@ def _roomy_floors(
 
 
 def nearest_cells(
-    grid: SparseGrid, points: NDArray[np.float64], wanted: NDArray[np.float64], reach: float
+    grid: SparseGrid, points: NDArray[np.float64], wanted: NDArray[np.float64], max_distance: float
 ) -> NDArray[np.int64]:
     """The cell nearest to each point, which is given in cells and levels, and in metres for the message."""
-    reach = checks.number(reach, "reach", low=0.0) + 0.5
+    reach = checks.number(max_distance, "max_distance", low=0.0) + 0.5
     index = CellIndex(grid.cells)
     found = np.empty((len(points), 3), np.int64)
     for at, point in enumerate(points):

@@ -1,17 +1,16 @@
-"""`SparseGrid`: cells only where something can walk, on any number of floors, with an abstract graph that stays right.
-
-Whether regions and abstract edges belong to the cells is harder to check than to work out.
+"""`SparseGrid`: cells only where something can walk, on any number of floors, and an abstract graph over them.
 
 After Sturtevant 2011, "A Sparse Grid Representation for Dynamic Three-Dimensional Worlds". The world is divided into
 square sectors; in each sector the cells that are connected within it form regions; the edges between regions form the
-abstract graph. Cells, regions and abstract edges are kept right by every edit, in well under a millisecond.
+abstract graph. Every edit updates cells, regions and abstract edges, in well under a millisecond. A file holds the
+cells only: regions and abstract edges are quicker to compute than to check.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,17 +26,15 @@ from wayfold.formats import load_map
 from wayfold.geometry import Mesh
 from wayfold.grid import _edit_kernels, _search_kernels, _store
 from wayfold.grid import _store_kernels as layout
+from wayfold.grid._cells import nearest_cells, random_cells
 from wayfold.grid._edit_kernels import FARTHEST
 from wayfold.grid._store import Editor, Memory, RegionTable, check_cells, check_kinds, octile
 from wayfold.grid.query import GridQueries
+from wayfold.links import Link
 from wayfold.path import Path, Paths
 
-if TYPE_CHECKING:
-    pass
-
-_SparseGrid = TypeVar("_SparseGrid", bound="SparseGrid")
-
 WAYS = ("regular", "naive", "smart", "1-bit", "8-bit")
+MOST_LINKS = 2**53  # that a grid ever has
 _ROUNDING = 1e-9  # of a link's cost
 
 
@@ -60,6 +57,21 @@ def links_cost_enough(parts: Parts) -> None:
         raise ValueError("a link is there twice")
 
 
+def links_are_whole(parts: Parts) -> None:
+    """Links ascend by their number; one that leads both ways is there and back at one cost, one after the other."""
+    ends, costs = parts.arrays["links"], parts.arrays["link_costs"]
+    ids, kinds = parts.arrays.get("link_ids", np.arange(len(ends))), parts.meta.get("link_kinds", [])
+    if (np.diff(ids) < 0).any() or (len(ids) > 2 and (ids[2:] == ids[:-2]).any()):
+        raise ValueError("the numbers of the links do not ascend")
+    back = np.flatnonzero(ids[1:] == ids[:-1])
+    if not (np.array_equal(ends[back], ends[back + 1, ::-1]) and np.array_equal(costs[back], costs[back + 1])):
+        raise ValueError("the two directions of a link do not fit each other")
+    if len(ids) and not ids[-1] < parts.meta.get("next_link", len(ids)):
+        raise ValueError("the number of the next link is taken")
+    if kinds and (len(kinds) != len(ids) or any(kinds[at] != kinds[at + 1] for at in back.tolist())):
+        raise ValueError("the kinds of the links do not fit the links")
+
+
 SCHEMA = Schema(
     "sparse-grid",
     {
@@ -69,6 +81,14 @@ SCHEMA = Schema(
         "effects": Array("uint8", ("cells",), "area effects on each cell, 0 where missing", high=7, optional=True),
         "links": Array("int64", ("links", 2, 3), "the cells that one-way links lead from and to", -(2**31), 2**31),
         "link_costs": Array("float64", ("links",), "costs of the links", 0.0, checks.LARGEST_COST),
+        "link_ids": Array(
+            "int64",
+            ("links",),
+            "number of each link, the same for both of its directions",
+            0,
+            MOST_LINKS,
+            optional=True,
+        ),
         "origin": Array("float64", (3,), "metres of cell (0, 0, 0)", -checks.LARGEST, checks.LARGEST),
         "scale": Array("float64", (3,), "metres of a cell and of a level", 1e-12, checks.LARGEST),
     },
@@ -80,51 +100,11 @@ SCHEMA = Schema(
         "merge": Value(bool, "whether regions unite"),
         "drop": Value(int, "deepest drop, levels", 0, 65535),
         "effect_cost": Value(float, "cost of an area effect", 0.0, checks.LARGEST_COST),
+        "link_kinds": Value(list, "what the links are called", each=Value(str, ""), optional=True),
+        "next_link": Value(int, "number of the link that is added next", 1, MOST_LINKS + 1, optional=True),
     },
-    checks=(cells_ascend, links_cost_enough),
+    checks=(cells_ascend, links_cost_enough, links_are_whole),
 )
-
-
-def to_parts(grid: SparseGrid) -> Parts:
-    """The cells of a grid and what is on them."""
-    store, links = grid._store, grid._planner.links
-    nodes = grid._planner.all_nodes()
-    cells = grid._planner.cells_of(nodes)
-    order = np.lexsort((cells[:, 2], cells[:, 0], cells[:, 1]))
-    nodes, cells = nodes[order], cells[order]
-    arrays: dict[str, Any] = {
-        "columns": cells[:, :2].astype(np.int32),
-        "levels": cells[:, 2].astype(np.int16),
-        "links": links.ends,
-        "link_costs": links.costs,
-        "origin": np.array(grid.origin, np.float64),
-        "scale": np.array(grid.scale, np.float64),
-    }
-    kinds, effects = store.kind[store.owners[nodes >> 4]], (store.cells[nodes] >> 13).astype(np.uint8)
-    arrays |= {name: values for name, values in (("kinds", kinds), ("effects", effects)) if values.any()}
-    meta = {
-        "sector_size": grid.sector_size,
-        "successors": grid.successor_way,
-        "max_step": grid.max_step,
-        "trim": grid.trim,
-        "merge": grid.merge,
-        "drop": grid.drop,
-        "effect_cost": grid.effect_cost,
-    }
-    return Parts(arrays, meta)
-
-
-def from_parts(kind: type[_SparseGrid], parts: Parts) -> _SparseGrid:
-    """The grid, with regions and abstract edges made anew."""
-    arrays = parts.arrays
-    cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
-    grid = kind(**parts.meta)
-    grid.origin, grid.scale = arrays["origin"], arrays["scale"]
-    grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
-    if "effects" in arrays:
-        grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
-    grid._planner.links.restore(arrays["links"], arrays["link_costs"])
-    return grid
 
 
 @checks.checked
@@ -303,7 +283,7 @@ class SparseGrid(Savable):
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
         if seeds is not None:
-            near = grid.to_cells(seeds, reach=sources.SEED_REACH + (agent or Agent()).radius / cell)
+            near = grid.to_cells(seeds, max_distance=sources.SEED_DISTANCE + (agent or Agent()).radius / cell)
             grid = cls.from_cells(sources.connected_cells(grid, near), sector_size, max_step=step, **options)
             grid.origin, grid.scale = origin, scale
         return grid
@@ -318,10 +298,15 @@ class SparseGrid(Savable):
         return np.asarray(checks.points3(cells, "cells") * self.scale + self.origin)
 
     @reads
-    def to_cells(self, points: ArrayLike, *, reach: float = 2.0) -> NDArray[np.int64]:
-        """The cell nearest to each point in metres, within `reach` cells sideways; (q, 3).
+    @checks.renamed(reach="max_distance")
+    def to_cells(self, points: ArrayLike, *, max_distance: float = 2.0) -> NDArray[np.int64]:
+        """Return the cell that stands for each point, (q, 3): the nearest one below it, or else above it.
 
-        Cells below a point come before cells above it, whatever the distance.
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, metres
+        max_distance : float, cells, >= 0
+            Farthest that a cell may lie from its point, sideways; heights do not matter.
 
         Raises
         ------
@@ -331,7 +316,7 @@ class SparseGrid(Savable):
         from wayfold.grid import sources
 
         wanted = checks.points3(points, "points")
-        return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, reach)
+        return sources.nearest_cells(self, (wanted - self.origin) / self.scale, wanted, max_distance)
 
     # --- what there is ---------------------------------------------------------------------------------------
 
@@ -377,6 +362,103 @@ class SparseGrid(Savable):
         """Bytes of the live arrays, room to spare included, without search workspaces and caches."""
         return _store.nbytes(self._store)
 
+    @property
+    @reads
+    def bounds(self) -> NDArray[np.float64]:
+        """Lowest and highest x, y and z of the cells, (2, 3), in cell coordinates; NaN without cells.
+
+        >>> SparseGrid.from_cells([(3, 1, 0), (2, 5, 7)]).bounds.tolist()
+        [[2.0, 1.0, 0.0], [3.0, 5.0, 7.0]]
+        """
+        cells = self._planner.cells_of(self._planner.all_nodes()).astype(np.float64)
+        if not len(cells):
+            return np.full((2, 3), np.nan)
+        return np.array([cells.min(axis=0), cells.max(axis=0)])
+
+    @reads
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None) -> NDArray[np.float64]:
+        """Return the cell nearest to each point; of equally near ones the first by row, column and height.
+
+        Distances count the sides of cells as `scale` has them: metres where the grid was made from a mesh, else cells.
+        See `to_cells` for points in metres.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Cell coordinates, anywhere; a missing z is 0.
+        max_distance : float, >= 0, optional
+            Farthest that a cell may lie from its point; any distance by default.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a cell, or (3,) for one point
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for that has no cell.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (9, 0, 0)])
+        >>> grid.nearest((6.5, 1.0)).tolist()
+        [9.0, 0.0, 0.0]
+        """
+
+        def search(where: NDArray[np.float64], limit: float, found: NDArray[np.float64]) -> None:
+            _search_kernels.nearest_cells(self._store, where, np.array(self.scale, np.float64), limit, found)
+
+        return nearest_cells(points, max_distance, search)
+
+    @reads
+    def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
+        """Whether there is a path, from the components of the regions; one-way edges and links count in one direction.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one cell
+            Cells that are there; one start serves many goals, and one goal many starts.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one start and goal
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)])
+        >>> slide = grid.add_link((9, 0), (0, 0), both_ways=False)
+        >>> grid.reachable((9, 0), (1, 0)), grid.reachable((1, 0), (9, 0))
+        (True, False)
+        """
+        if np.ndim(starts) == np.ndim(goals) == 1 and np.size(starts) and np.size(goals):
+            return bool(self._planner.reachable(*np.array([self._planner.ends(starts, goals)]).T)[0])
+        first, last, single = checks.ends(starts, goals, largest=np.inf)
+        found = self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
+        return bool(found[0]) if single else found
+
+    @reads
+    def component_of(self, cells: ArrayLike) -> NDArray[np.int32]:
+        """Return the number of the component that each cell is in, (q,).
+
+        No path joins cells of different components. Cells of one are joined, unless the edges or links between them
+        lead one way only: see `reachable`. Numbers may have gaps, and are valid until the next edit.
+        """
+        nodes = self._planner.nodes_of(cells, "cells")
+        return np.asarray(self._planner.components()[self._store.owners[nodes >> 4]])
+
+    @reads
+    def random_points(
+        self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
+    ) -> NDArray[np.float64]:
+        """Return (count, 3) cells, each as likely as every other one.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y) or (x, y, z), optional
+            Only cells within `radius` of this point, in cell coordinates.
+        radius : float, >= 0
+            With `near` only; metres where the grid was made from a mesh, else cells.
+        """
+        return random_cells(self.cells, self.scale, count, seed, near, radius)
+
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
         """Whether each cell, (q, 2) or (q, 3), is there."""
@@ -417,12 +499,13 @@ class SparseGrid(Savable):
     # --- queries ---------------------------------------------------------------------------------------------
 
     @reads
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
     def path(
         self,
         start: ArrayLike,
         goal: ArrayLike,
         *,
-        abstract: bool = True,
+        exact: bool = False,
         smooth: bool = False,
         trim: float = 0.0,
         budget: int | None = None,
@@ -434,55 +517,72 @@ class SparseGrid(Savable):
         ----------
         start, goal : (x, y) or (x, y, z)
             Cells that are there; a missing z is 0.
-        abstract : bool
-            Plan over regions first and refine the route to cells: fast, a few per cent above the cheapest. Otherwise
-            search the cells for the cheapest path.
+        exact : bool
+            Search the cells for the cheapest path. Otherwise plan over regions first and refine the route to cells:
+            fast, and a few per cent dearer.
         smooth : bool
             Pull the path straight where the cells allow it and no area effect is entered (`Path.smooth`).
         trim : float, 0 to 0.9
             Share of each refined leg that is dropped before the next one is planned: shorter paths, more cells settled.
         budget : int, >= 1, optional
-            Settle at most this many cells (``abstract=False`` only).
+            Settle at most this many cells (``exact=True`` only).
         partial : bool
             Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it
-            (``abstract=False`` only).
+            (``exact=True`` only).
 
         Returns
         -------
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
+
+        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(9) for y in range(9) if x != 4 or y == 0])
+        >>> grid.path((0, 8), (8, 8), exact=True).cost
+        18.0
         """
-        first = int(self._planner.nodes_of(checks.point3(start, "start", largest=np.inf)[None], "start")[0])
-        last = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
+        first, last = self._planner.ends(start, goal)
         share = checks.number(trim, "trim", low=0.0, high=0.9)
-        return self._planner.path(
-            first, last, abstract=abstract, smooth=smooth, trim=share, budget=budget, partial=partial
-        )
+        return self._planner.path(first, last, exact=exact, smooth=smooth, trim=share, budget=budget, partial=partial)
 
     @reads
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
     def paths(
         self,
         starts: ArrayLike,
         goals: ArrayLike,
         *,
-        abstract: bool = True,
+        exact: bool = False,
         smooth: bool = False,
+        budget: int | None = None,
+        partial: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """Paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
+        """Paths of many queries, in parallel.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like
+            Cells that are there.
+        exact, smooth, budget, partial
+            As for `path`; the budget is that of each query.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+        """
         first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
         checks.same_length(first, last)
-        return self._planner.paths(first, last, abstract=abstract, smooth=smooth, workers=workers)
+        return self._planner.paths(
+            first, last, exact=exact, smooth=smooth, budget=budget, partial=partial, workers=workers
+        )
 
     @reads
-    def replan(self, path: Path, *, abstract: bool = True, smooth: bool = False) -> Path:
+    @checks.renamed(abstract=("exact", checks.opposite("abstract")))
+    def replan(self, path: Path, *, exact: bool = False, smooth: bool = False) -> Path:
         """A path from an earlier one after edits: what can still be walked of it is kept, the rest planned anew.
 
         Parameters
         ----------
         path : Path
             A path of this grid that was found (its `points` count, its nodes do not).
-        abstract, smooth : bool
+        exact, smooth : bool
             How the new part is planned, as for `path`.
 
         Raises
@@ -492,7 +592,71 @@ class SparseGrid(Savable):
         """
         if not len(path.points):
             raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
-        return self._planner.replan(path, abstract=abstract, smooth=smooth)
+        return self._planner.replan(path, exact=exact, smooth=smooth)
+
+    @reads
+    def smooth(self, path: Path) -> Path:
+        """Pull a path straight where the cells allow it and no area effect is entered.
+
+        Parameters
+        ----------
+        path : Path
+            Whose `points` are cells of this grid, as those of `path` are.
+
+        Returns
+        -------
+        Path
+            The path itself where an edit has broken it.
+        """
+        return self._planner.pull(path)
+
+    @reads
+    def expanded(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> NDArray[np.int64]:
+        """Cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(9)])
+        >>> len(grid.expanded((0, 0), (8, 0), exact=True))
+        9
+        """
+        nodes = self._planner.settled(*self._planner.ends(start, goal), exact=exact)
+        return self._planner.cells_of(nodes.astype(np.int32))
+
+    @reads
+    def costs_to(self, goal: ArrayLike, cells: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Find the cheapest ways from many cells to one by a single search, over steps only: links are left out.
+
+        Parameters
+        ----------
+        goal : (x, y) or (x, y, z)
+            A cell that is there.
+        cells : (q, 2) or (q, 3) array_like
+            Cells that are there, each once.
+
+        Returns
+        -------
+        costs : (q,) float64 array
+            Cost of the way from each cell, infinite where there is none.
+        following : (q,) int32 array
+            Which of the cells is next on the way; -1 at the goal, without a way, and where the next is not among them.
+
+        Raises
+        ------
+        ParameterError
+            In a grid with drops, whose steps cannot all be taken back.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
+        >>> costs, following = grid.costs_to((0, 0), grid.cells)
+        >>> costs.tolist(), following.tolist()
+        ([0.0, 1.0, 2.0, 3.0], [-1, 0, 1, 2])
+        """
+        if self.drop:
+            raise ParameterError(f"costs_to needs steps that lead both ways: this grid has drops of up to {self.drop}")
+        target = int(self._planner.nodes_of(checks.point3(goal, "goal", largest=np.inf)[None], "goal")[0])
+        nodes = self._planner.nodes_of(cells, "cells")
+        costs, parents = self._planner.costs_to(target)
+        number = np.full(len(costs) + 1, -1, np.int32)  # the last one is for nodes without a next one
+        number[nodes] = np.arange(len(nodes), dtype=np.int32)
+        return costs[nodes], number[parents[nodes]]
 
     @reads
     def regions(self) -> RegionTable:
@@ -505,11 +669,51 @@ class SparseGrid(Savable):
 
     @reads
     def _to_parts(self) -> Parts:
-        return to_parts(self)
+        store, links = self._store, self._planner.links
+        nodes = self._planner.all_nodes()
+        cells = self._planner.cells_of(nodes)
+        order = np.lexsort((cells[:, 2], cells[:, 0], cells[:, 1]))
+        nodes, cells = nodes[order], cells[order]
+        arrays: dict[str, Any] = {
+            "columns": cells[:, :2].astype(np.int32),
+            "levels": cells[:, 2].astype(np.int16),
+            "links": links.ends,
+            "link_costs": links.costs,
+            "origin": np.array(self.origin, np.float64),
+            "scale": np.array(self.scale, np.float64),
+        }
+        kinds, effects = store.kind[store.owners[nodes >> 4]], (store.cells[nodes] >> 13).astype(np.uint8)
+        arrays |= {name: values for name, values in (("kinds", kinds), ("effects", effects)) if values.any()}
+        meta = {
+            "sector_size": self.sector_size,
+            "successors": self.successor_way,
+            "max_step": self.max_step,
+            "trim": self.trim,
+            "merge": self.merge,
+            "drop": self.drop,
+            "effect_cost": self.effect_cost,
+        }
+        if len(links.ids):
+            arrays["link_ids"] = links.ids
+        if links.kinds:
+            meta["link_kinds"] = [links.kinds.get(number, "") for number in links.ids.tolist()]
+        if links.next_id:
+            meta["next_link"] = links.next_id
+        return Parts(arrays, meta)
 
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
-        return from_parts(cls, parts)
+        arrays, meta = parts.arrays, dict(parts.meta)
+        cells = np.column_stack([arrays["columns"], arrays["levels"]]).astype(np.int64)
+        ids = arrays.get("link_ids", np.arange(len(arrays["links"])))  # files of before have no numbers
+        kinds, next_id = meta.pop("link_kinds", []), meta.pop("next_link", len(ids))
+        grid = cls(**meta)
+        grid.origin, grid.scale = arrays["origin"], arrays["scale"]
+        grid._editor.fill(cells, arrays.get("kinds", np.zeros(1, np.uint8)))
+        if "effects" in arrays:
+            grid._editor.change_effects(np.repeat(cells, arrays["effects"], axis=0), 1)
+        grid._planner.links.restore(arrays["links"], arrays["link_costs"], ids, kinds, next_id)
+        return grid
 
     def __repr__(self) -> str:
         return f"<SparseGrid: {self.num_cells} cells, {self.num_regions} regions, {self.nbytes / 1e6:.3g} MB>"
@@ -570,32 +774,77 @@ class SparseGrid(Savable):
         self._editor.change_effects(check_cells(cells), -1)
 
     @writes
-    def add_link(self, a: ArrayLike, b: ArrayLike, *, cost: float | None = None, both_ways: bool = True) -> None:
-        """Join two cells that need not be neighbours: a ladder, a lift, a walkable wall.
+    @checks.renamed(a="start", b="end")
+    def add_link(
+        self,
+        start: ArrayLike,
+        end: ArrayLike,
+        *,
+        cost: float | None = None,
+        kind: str = "",
+        both_ways: bool = True,
+    ) -> int:
+        """Join two cells that need not be neighbours (a ladder, a lift, a walkable wall) and return the link's id.
 
         Parameters
         ----------
-        a, b : (x, y) or (x, y, z)
+        start, end : (x, y) or (x, y, z)
             Two cells that are there. While one of them is removed the link rests; it is back when the cell is.
         cost : float, optional
             At least the octile distance of the two columns, which plus one for each level is the default; at most 1e28.
             Area effects on the cell that the link leads to multiply it, as they do a step's.
+        kind : str
+            What `links` calls it: free text that means nothing to the search.
         both_ways : bool
-            Whether it also leads from `b` to `a`.
+            Whether it also leads from `end` to `start`.
+
+        Raises
+        ------
+        EditError
+            When there is a link between the two cells already. Nothing is changed.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (0, 0, 12)])
+        >>> ladder = grid.add_link((0, 0, 0), (0, 0, 12), kind="ladder")
+        >>> grid.path((0, 0, 0), (0, 0, 12)).cost, grid.links[0].kind
+        (12.0, 'ladder')
+        >>> grid.remove_link(ladder)
         """
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")])
+        ends = np.array([checks.point3(start, "start"), checks.point3(end, "end")])
         self._planner.nodes_of(ends, "link")
         first, second = ends.astype(np.int64)
         least = float(octile(ends[None])[0])
         levels = float(abs(first[2] - second[2]))
         price = least + levels if cost is None else checks.number(cost, "cost", low=least, high=checks.LARGEST_COST)
-        self._planner.links.add(first, second, price, bool(both_ways))
+        return self._planner.links.add(first, second, price, kind, bool(both_ways))
 
     @writes
-    def remove_link(self, a: ArrayLike, b: ArrayLike) -> None:
-        """Remove the link between two cells, whichever way it leads."""
-        ends = np.array([checks.point3(a, "a"), checks.point3(b, "b")]).astype(np.int64)
-        self._planner.links.remove(ends[0], ends[1])
+    @checks.renamed(a="link", b="end")
+    def remove_link(self, link: int | ArrayLike, end: ArrayLike | None = None) -> None:
+        """Remove a link.
+
+        Parameters
+        ----------
+        link : int, or (x, y) or (x, y, z)
+            What `add_link` returned; or one of two cells, all links between which are removed.
+        end : (x, y) or (x, y, z)
+            The other cell, with a first one only.
+
+        Raises
+        ------
+        EditError
+            When there is no such link. Nothing is changed.
+        """
+        if end is None:
+            self._planner.links.remove(checks.whole(link, "link", low=0))
+            return
+        ends = np.array([checks.point3(link, "link"), checks.point3(end, "end")]).astype(np.int64)
+        self._planner.links.remove_between(ends[0], ends[1])
+
+    @property
+    @reads
+    def links(self) -> tuple[Link, ...]:
+        """All links in the order in which they were added, also those that rest; `start` and `end` are cells."""
+        return self._planner.links.listed()
 
     @writes
     def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:

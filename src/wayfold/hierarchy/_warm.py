@@ -29,4 +29,4 @@ def warm() -> None:
     hierarchy.path(0, side * side - 1, level=2)
     queries.levels.most_work = 0  # so that the parts of level 2 are set aside
     hierarchy.update(edges, 2.0)
-    hierarchy.repaired(Graph.from_edges(points, edges[:-1]), np.arange(side * side))
+    hierarchy.changed(Graph.from_edges(points, edges[:-1]), np.arange(side * side))

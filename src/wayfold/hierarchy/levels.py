@@ -1,8 +1,8 @@
-"""The levels over a partition: portals, inter-edges and intra-edges, made and remade from the costs of the edges.
+"""The levels over a partition: portals, inter-edges and intra-edges, computed from the costs of the edges.
 
-The partition, the portals and the rows depend only on which nodes are joined. Costs come in by `customise` (all of
-them) and `update` (some): both make the arcs of a part from those of the level below, so that an update needs to go
-only through the parts that hold a changed edge, upward.
+The partition, the portals and the rows depend only on which nodes are joined. `customise` takes all costs, `update`
+some; both compute the arcs of a part from those of the level below, so an update only visits the parts that hold a
+changed edge, from the bottom up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.core import batches as _threads
+from wayfold.core import batches
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
 from wayfold.graph import Graph
@@ -386,8 +386,8 @@ class Levels:
         if self._cheaper:
             for arc in arcs[~cheaper].tolist():
                 self._cheaper.pop(arc, None)
-        for at in np.flatnonzero(cheaper).tolist():
-            self._cheaper[int(arcs[at])] = float(costs[at]) / placed[at]
+        for index in np.flatnonzero(cheaper).tolist():
+            self._cheaper[int(arcs[index])] = float(costs[index]) / placed[index]
 
     def place_landmarks(self, components: NDArray[np.int32]) -> None:
         """Choose landmarks and measure distances from them, with the present costs."""
@@ -501,14 +501,14 @@ def lay_out(
     rows = offsets_of(tall).astype(np.int32)
     row_base = np.empty(rows[-1], np.int32)
     by_level = [np.flatnonzero(heights > level).astype(np.int32) for level in range(len(cells))]
-    begins = offsets_of([at.size for at in by_level])
+    begins = offsets_of([own.size for own in by_level])
     found = []
     for level, starts in enumerate(partition.starts):
         ranges = np.column_stack([starts[:-1], starts[1:]])
         own = np.searchsorted(by_level[level], ranges) + begins[level]
         members = ranges if level == 0 else np.searchsorted(by_level[level - 1], ranges) + begins[level - 1]
-        at = by_level[level]
-        row_base[rows[portal_at[at]] + level] = members[cells[level][at], 0]
+        own_places = by_level[level]
+        row_base[rows[portal_at[own_places]] + level] = members[cells[level][own_places], 0]
         used = np.flatnonzero(own[:, 1] > own[:, 0])
         numbers = np.full(len(ranges), -1, np.int32)
         numbers[used] = np.arange(used.size, dtype=np.int32)
@@ -568,17 +568,17 @@ class Maker(Portable):
     ) -> list[_customise_kernels.Batch]:
         """The arcs of some parts of a level, in batches."""
         count = len(parts.ranges)
-        threads = _threads.worker_count(workers)
+        threads = batches.worker_count(workers)
         # Small enough to keep all threads busy to the end.
         chunk = max(1, count if threads == 1 else -(-count // (8 * threads)))
-        batches: dict[int, _customise_kernels.Batch] = {}
+        made: dict[int, _customise_kernels.Batch] = {}
 
         def work(first: int, last: int) -> None:
             some = _customise_kernels.PartBatch(*(pairs[first:last] for pairs in parts))
-            batches[first] = self.batch(overlay, level, some)
+            made[first] = self.batch(overlay, level, some)
 
-        _threads.run_chunks(work, count, workers=workers, chunk=chunk)
-        return [batches[first] for first in sorted(batches)]
+        batches.run_chunks(work, count, workers=workers, chunk=chunk)
+        return [made[first] for first in sorted(made)]
 
     def batch(
         self, overlay: _query_kernels.Overlay, level: int, parts: _customise_kernels.PartBatch

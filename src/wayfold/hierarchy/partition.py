@@ -1,11 +1,11 @@
-"""Partitions of a graph into nested parts, by METIS, and how they carry over to a graph that differs in places.
+"""Partitions of a graph into nested parts, by METIS, and how they carry over to a changed graph.
 
 `merged` is the paper's algorithm 1: each level is made of the one below by merging. `nested` goes the other way, from
 large parts to small ones; its parts have shorter boundaries (a third fewer portals on the highest level of the city
 graph, measured), which is what the exact search pays for, and it takes a fraction of the time.
 
-What stayed as it was keeps its part, so that only the parts that hold a change need be made again. Any partition gives
-shortest paths, so it need not be a good one where the graph has changed.
+When a graph changes, nodes that stay keep their part, so that only parts with a change are computed again. Any
+partition gives shortest paths, so it need not be a good one where the graph has changed.
 """
 
 from __future__ import annotations

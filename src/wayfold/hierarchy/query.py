@@ -152,15 +152,15 @@ class Queries(Portable):
             scratch = self._take()
             scratch.query.linked[:, 0] = -1
             nodes = np.empty(64 * (end - begin), np.int32)
-            used, at = 0, begin
-            while at < end:
-                done, used, status = _query_kernels.answer_many(
+            used, done = 0, begin
+            while done < end:
+                answered, used, status = _query_kernels.answer_many(
                     arrays,
                     back,
                     scratch.plain(),
                     levels.partition.levels,
                     levels.one_way,
-                    queries[at:end],
+                    queries[done:end],
                     first,
                     last,
                     levels.scale,
@@ -169,7 +169,7 @@ class Queries(Portable):
                     nodes,
                     used,
                 )
-                at += done
+                done += answered
                 if status == graph_kernels.HEAP_FULL:
                     scratch.enlarge()
                 elif status == _query_kernels.NO_ROOM:
@@ -269,7 +269,7 @@ class LevelScratch:
         )
 
     def plain(self, ahead: State | None = None, behind: State | None = None) -> tuple[Any, ...]:
-        """All of it as plain tuples, which kernels take faster (see `_kernels.opened`), with links or without."""
+        """All of it as plain tuples, which kernels take faster (see `_query_kernels.opened`), with links or without."""
         query = self.query
         return (
             tuple(query.state),

@@ -17,6 +17,7 @@ from wayfold.agent import AGENT_VALUES, agent_from_meta, agent_to_meta
 from wayfold.core import checks
 from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.geometry.frame import Frame
+from wayfold.links import Link
 from wayfold.navmesh import _interval_kernels, tiles
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.building import (
@@ -32,7 +33,7 @@ from wayfold.navmesh.building import (
     lane_doors,
 )
 from wayfold.navmesh.pipeline import SMALLEST_CELL, Settings
-from wayfold.navmesh.snapshot import Link, MeshSnapshot
+from wayfold.navmesh.snapshot import MeshSnapshot
 from wayfold.navmesh.tiles import Flat, bases, concatenate, in_rows
 from wayfold.navmesh.topology import Topology
 

@@ -25,12 +25,13 @@ from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import Frame
 from wayfold.graph import Graph, searcher
+from wayfold.links import Link
 from wayfold.navmesh import _ground_kernels, archive, building, queries
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
 from wayfold.navmesh.polygons import from_lists
 from wayfold.navmesh.queries import PathQuery, cheapest, shortcut
-from wayfold.navmesh.snapshot import AreaCosts, Link, MeshSnapshot, Place, Points, one_or_many, points_of
+from wayfold.navmesh.snapshot import AreaCosts, MeshSnapshot, Place, Points, one_or_many, points_of
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
 from wayfold.navmesh.topology import Topology
 from wayfold.navmesh.why import Reasons

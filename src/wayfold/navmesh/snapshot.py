@@ -25,6 +25,7 @@ from wayfold.graph import Graph
 from wayfold.graph.csr_kernels import sort_rows
 from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import Workspaces
+from wayfold.links import Link
 from wayfold.navmesh import _corridor_kernels, _ground_kernels
 from wayfold.navmesh._corridor_kernels import OffMeshLinks
 from wayfold.navmesh._ground_kernels import PolyMesh
@@ -199,23 +200,6 @@ class AreaCosts:
 
 
 Place = tuple[float, float, float]
-
-
-class Link(NamedTuple):
-    """A way across a gap of a navigation mesh."""
-
-    id: int
-    """Given by `add_link`, for `remove_link`; used once within a mesh."""
-    start: Place
-    """On the surface, metres."""
-    end: Place
-    """On the surface, metres."""
-    cost: float
-    """What it costs to use it."""
-    kind: str
-    """Free text, such as "jump"."""
-    both_ways: bool
-    """Whether it also leads from end to start."""
 
 
 class MeshSnapshot(Portable):

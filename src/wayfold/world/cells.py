@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import ReadersWriter
-from wayfold.errors import EditError
+from wayfold.errors import EditError, OffMapError
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
 from wayfold.path import Path, Status
@@ -22,6 +22,7 @@ from wayfold.world.places import At, Places
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
 from wayfold.world.shapes import Shape
 
+_T = TypeVar("_T")
 _MOST_EFFECTS = 7
 _NEAR = 10.0
 """Cells within which `nearest` looks in a world of cells, where agents have no size."""
@@ -107,20 +108,18 @@ class CellPlanner(Planner):
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        return self._search(start, goal, abstract=self.accelerator_name != "none" and not exact)
+        return self._search(start, goal, exact=exact or self.accelerator_name == "none")
 
     def _plain(self, start: Any, goal: Any) -> Path:
-        return self._search(start, goal, abstract=False)
+        return self._search(start, goal, exact=True)
 
-    def _search(self, start: Any, goal: Any, *, abstract: bool) -> Path:
-        first, last = self._ends(start, goal)
-        return self._placed(self._grid._planner.path(first, last, abstract=abstract, smooth=False), smoother=True)
+    def _search(self, start: Any, goal: Any, *, exact: bool) -> Path:
+        return self._placed(self._ask(self._grid.path, *self._ends(start, goal), exact=exact), smoother=True)
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
-        first = self._nodes(self._places.find(starts, self._there, "starts"))
-        last = self._nodes(self._places.find(goals, self._there, "goals"))
-        abstract = self.accelerator_name != "none"
-        found = self._grid._planner.paths(first, last, abstract=abstract, smooth=False, workers=workers)
+        first = self._cells(self._places.find(starts, self._there, "starts"))
+        last = self._cells(self._places.find(goals, self._there, "goals"))
+        found = self._ask(self._grid.paths, first, last, exact=self.accelerator_name == "none", workers=workers)
         return [self._placed(path, smoother=True) for path in found]
 
     def _placed(self, path: Path, *, smoother: bool = False) -> Path:
@@ -141,17 +140,13 @@ class CellPlanner(Planner):
         """The path pulled straight in the world as it is now, or as it is if an edit took cells from it."""
         with self._reading():
             cells = self._places.cells(path.points)
-            nodes = self._grid._nodes(cells)
-            if nodes.min() < 0:
-                return path
-            whole = Path(path.status, cells, nodes=nodes, expanded=path.expanded, timings=path.timings)
-            pulled = self._grid._planner.pull(whole)
+            whole = Path(path.status, cells, expanded=path.expanded, timings=path.timings)
+            pulled = self._grid.smooth(whole)
             return path if pulled is whole else self._placed(pulled)
 
-    def _ends(self, start: Any, goal: Any) -> tuple[int, int]:
-        """Nodes of a start and a goal."""
-        first, last = self._nodes(np.array([self._at(start, "start"), self._at(goal, "goal")])).tolist()
-        return first, last
+    def _ends(self, start: Any, goal: Any) -> Points:
+        """Cells of a start and a goal, (2, 3)."""
+        return self._cells(np.array([self._at(start, "start"), self._at(goal, "goal")])).astype(np.float64)
 
     def _at(self, point: Any, name: str) -> int:
         """The cell of a point."""
@@ -160,31 +155,33 @@ class CellPlanner(Planner):
             where[2] = self._any_height
         return int(self._places.find(where[None], self._there, name)[0])
 
-    def _nodes(self, at: At) -> NDArray[np.int32]:
-        cells = self._places.index.cells(at)
-        nodes = self._grid._nodes(cells)
-        if len(nodes) and nodes.min() < 0:
-            cell = tuple(cells[np.argmin(nodes)].tolist())
-            raise EditError(f"cell {cell} is no more in the grid: take cells away with World.block, not from its map")
-        return nodes
+    def _cells(self, at: At) -> NDArray[np.int64]:
+        return self._places.index.cells(at)
+
+    @staticmethod
+    def _ask(method: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
+        """Ask the grid about cells that are in it, unless somebody has taken them away behind the world's back."""
+        try:
+            return method(*args, **kwargs)
+        except OffMapError as error:
+            raise EditError(f"{error} any more: take cells away with World.block, not from its map") from None
 
     def _reachable(self, start: Any, goal: Any) -> bool:
-        first, last = self._ends(start, goal)
-        labels, owners = self._grid._planner.components(), self._grid._store.owners
-        return bool(labels[owners[first >> 4]] == labels[owners[last >> 4]])
+        return bool(self._ask(self._grid.reachable, *self._ends(start, goal)))
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         at = np.flatnonzero(self._there)
-        return self._sizes(self._labels(self._nodes(at))), "cells"
+        return self._sizes(self._components(self._cells(at))), "cells"
 
     def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
         # Numbers of components may have gaps: ranks of those with cells are what `_islands` counts.
-        labels = self._labels(self._nodes(np.flatnonzero(self._there)))
-        first, last = np.searchsorted(np.unique(labels), self._labels(np.array(self._ends(start, goal)))).tolist()
+        labels = self._components(self._cells(np.flatnonzero(self._there)))
+        own = self._components(self._ends(start, goal))
+        first, last = np.searchsorted(np.unique(labels), own).tolist()
         return first, last
 
-    def _labels(self, nodes: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(self._grid._planner.components()[self._grid._store.owners[nodes >> 4]])
+    def _components(self, cells: NDArray[Any]) -> NDArray[np.int32]:
+        return self._ask(self._grid.component_of, cells)
 
     @staticmethod
     def _sizes(labels: NDArray[Any]) -> NDArray[np.float64]:
@@ -192,32 +189,30 @@ class CellPlanner(Planner):
 
     def _nearest(self, point: Points) -> Points:
         body = self._places.agent
-        reach = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))
-        at = self._places.nearest(point, self._there, reach, reach)
+        most = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))
+        at = self._places.nearest(point, self._there, most, most)
         if at < 0:
-            raise off_map(point[np.isfinite(point)], f"has no cell within {reach:g} {'cells' if body is None else 'm'}")
+            raise off_map(point[np.isfinite(point)], f"has no cell within {most:g} {'cells' if body is None else 'm'}")
         return np.asarray(self._places.middles(np.array([at]))[0])
 
     def _touched(self, start: Any, goal: Any) -> Points:
-        first, last = self._ends(start, goal)
-        nodes = self._grid._planner.settled(first, last, abstract=self.accelerator_name != "none")
-        cells = self._grid._planner.cells_of(nodes.astype(np.int32))
+        exact = self.accelerator_name == "none"
+        cells = self._ask(self._grid.expanded, *self._ends(start, goal), exact=exact)
         return np.asarray(cells * self._places.scale + self._places.origin)
 
     def _field(self, goal: Any) -> Field:
         at, there = self._at(goal, "goal"), self._there.copy()
-        own = np.flatnonzero(there)
-        nodes = self._nodes(own)
-        costs, parents = self._grid._planner.costs_to(int(nodes[np.searchsorted(own, at)]))
-        field = CellField(self._places, at, there, nodes, costs, parents)
+        cells = self._cells(np.flatnonzero(there))
+        costs, following = self._ask(self._grid.costs_to, self._places.index.cells(np.array([at]))[0], cells)
+        field = CellField(self._places, at, there, costs, following)
         field._any_height = self._any_height
         return field
 
     def _random_points(self, count: int, seed: int) -> Points:
         at = np.flatnonzero(self._there)
-        labels = self._grid._planner.components()[self._grid._store.owners[self._nodes(at) >> 4]]
         if not at.size:
             raise off_map(self._places.origin, "and every other place is blocked")
+        labels = self._components(self._cells(at))
         largest = at[labels == np.argmax(np.bincount(labels))]
         return self._places.middles(np.random.default_rng(seed).choice(largest, count))
 
@@ -265,14 +260,14 @@ class CellPlanner(Planner):
         self._there[prepared.gone] = False
         self._there[prepared.back] = True
         gone, back = index.cells(prepared.gone), index.cells(prepared.back)
-        grid.remove(gone[grid._nodes(gone) >= 0])
-        back = back[grid._nodes(back) < 0]
+        grid.remove(gone[grid.contains(gone)])
+        back = back[~grid.contains(back)]
         kinds = np.zeros(len(back), np.uint8) if self._kinds is None else self._kinds[back[:, 1], back[:, 0]] - 1
         for kind in np.unique(kinds).tolist():
             grid.add(back[kinds == kind], kind=kind)
         if prepared.dear.size:
             cells = index.cells(prepared.dear)
-            there = grid._nodes(cells) >= 0
+            there = grid.contains(cells)
             cells = cells[there]
             more = prepared.effects[there] - grid.effects(cells)
             grid.remove_effect(np.repeat(cells, np.maximum(-more, 0), axis=0))
@@ -287,21 +282,18 @@ class CellField(Field):
         places: Places,
         goal: int,
         there: NDArray[np.bool_],
-        nodes: NDArray[np.int32],
         costs: NDArray[np.float64],
-        parents: NDArray[np.int32],
+        following: NDArray[np.int32],
     ) -> None:
         super().__init__(places.middles(np.array([goal]))[0])
         self._places = places
         self._there = there
-        # By cells of the world instead of nodes, which the next edit may move.
+        # By cells of the world, not by those that are there: the next edit may take some away.
         own = np.flatnonzero(there)
-        number = np.full(len(costs) + 1, -1, np.int32)  # the last one is for nodes without a next one
-        number[nodes] = own
         self._costs = np.full(len(there), np.inf)
-        self._costs[own] = costs[nodes] * float(places.scale[0])
+        self._costs[own] = costs * float(places.scale[0])
         self._next = np.full(len(there), -1, np.int32)
-        self._next[own] = number[parents[nodes]]
+        self._next[own] = np.append(own, -1)[following]
 
     def _at(self, points: Points) -> At:
         return self._places.find(points, self._there, "starts")

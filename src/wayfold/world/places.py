@@ -68,26 +68,26 @@ class Places:
             found = self.index.find(self.cells(np.clip(points, -1e9, 1e9)))
             found[found >= 0] = np.where(there[found[found >= 0]], found[found >= 0], -1)
         else:
-            reach = _ASIDE * float(self.scale[0])
-            tall = max(self.agent.height, 4 * self.half)
-            found = np.array([self.nearest(point, there, reach, tall) for point in points], np.int64)
+            max_distance = _ASIDE * float(self.scale[0])
+            max_height = max(self.agent.height, 4 * self.half)
+            found = np.array([self.nearest(point, there, max_distance, max_height) for point in points], np.int64)
         if len(found) and found.min() < 0:
-            at = int(np.argmin(found))
-            where = points[at][np.isfinite(points[at])]
-            which = name if len(points) == 1 else f"{name}[{at}]"
+            bad = int(np.argmin(found))
+            where = points[bad][np.isfinite(points[bad])]
+            which = name if len(points) == 1 else f"{name}[{bad}]"
             raise off_map(where, f"({which}) is not a cell of the grid", 1e3 * float(self.scale.min()))
         return found
 
-    def nearest(self, point: Points, there: NDArray[np.bool_], reach: float, tall: float) -> int:
-        """The nearest cell within a distance sideways and up or down, metres; -1 for none."""
-        box = np.array([point - reach, point + reach])
+    def nearest(self, point: Points, there: NDArray[np.bool_], max_distance: float, max_height: float) -> int:
+        """The nearest cell within a distance sideways and one up or down, metres; -1 for none."""
+        box = np.array([point - max_distance, point + max_distance])
         at = self.around(box, 0.0)
         at = at[there[at]]
         apart = self.middles(at) - point
         if np.isnan(point[2]):
             apart[:, 2] = 0.0
         aside = (apart[:, :2] ** 2).sum(axis=1)
-        near = np.flatnonzero((aside <= reach * reach * (1 + 1e-9)) & (np.abs(apart[:, 2]) <= tall))
+        near = np.flatnonzero((aside <= max_distance * max_distance * (1 + 1e-9)) & (np.abs(apart[:, 2]) <= max_height))
         if not near.size:
             return -1
         return int(at[near[np.argmin(aside[near] + apart[near, 2] ** 2)]])

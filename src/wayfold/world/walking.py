@@ -338,7 +338,7 @@ class WalkingPlanner(Planner):
             after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
         kept = after_edit.mesh.kept
         if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
-            after_edit.accelerator = now.accelerator.repaired(after_edit.graph, kept)
+            after_edit.accelerator = now.accelerator.changed(after_edit.graph, kept)
         elif len(after_edit.mesh.areas):
             after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
         return after_edit
