@@ -20,7 +20,8 @@ from wayfold.path import Path
 
 PACKAGES = (
     "agent", "path", "geometry", "geometry.polygon", "graph", "grid", "navmesh", "waypoints", "terrain", "floorplan",
-    "subregions", "hierarchy", "samples", "formats", "world", "errors", "formats.load", "core.warmup",
+    "subregions", "hierarchy", "samples", "formats", "world", "errors", "formats.load", "formats.opening",
+    "core.warmup",
 )  # fmt: skip
 
 SQUARE = [(0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0)]
@@ -479,7 +480,8 @@ BY_CALLABLE = {
     "Scene.with_weights": {"weights": {"road": 2.0}},
     "Scene": {"regions": list, "default": 1.0, "bounds": (0.0, 0.0, 9.0, 9.0), "queries": list},
     "Transition": {"plan": plan, "floors": (0, 1)},
-    "load": {"file": lambda: saved("graph.wayfold")},
+    "load": {"file": lambda: saved("graph.wayfold")}, "sniff": {"file": lambda: saved("m.map")},
+    "open": {"file": lambda: saved("m.obj")},
     "load_map": {"file": lambda: saved("m.map")}, "load_map3d": {"file": lambda: saved("m.3dmap")},
     "load_mesh": {"file": lambda: saved("m.obj")}, "load_geojson": {"file": lambda: saved("m.geojson")},
     "load_scen": {"file": lambda: saved("s.scen")}, "load_scen3d": {"file": lambda: saved("s.3dscen")},
@@ -521,6 +523,7 @@ OPTIONS = {
     "Decomposition.paths": [{"smooth": True, "optimal": False}],
     "make": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
     "World.sample": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
+    "open": [{}, {"file": "sample:rooms", "size": (20.0, 20.0), "seed": 0}],
     "World.open": [
         {},
         {"file": lambda: saved("m.geojson"), "weights": None, "default": 1.0},
