@@ -85,7 +85,7 @@ def demo(
     "[cyan]wayfold build land.geojson land.wayfold --map terrain --weights road=1,swamp=8[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A .map, .3dmap, .mesh, .geojson or mesh file, or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
     map_kind: Annotated[
         str | None,
@@ -159,7 +159,7 @@ def build(
     "[cyan]wayfold info graph.wayfold --json[/]"
 )
 def info(
-    file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads.")],
+    file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
     up: Up = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels or a sparse grid's regions.")] = None,
     json: Json = False,
@@ -178,7 +178,9 @@ def info(
     "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]",
 )
 def path(
-    file: Annotated[Path, typer.Argument(help="A level (.obj, .bsp, ...), sample:NAME, .map, .mesh or .wayfold file.")],
+    file: Annotated[
+        Path, typer.Argument(help="A level (.obj, .bsp, ...), a map (.map, .mesh, .wayfold) or sample:NAME.")
+    ],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
     agent: Annotated[str | None, typer.Option(help="person (default), cart, spider or bird (levels).")] = None,
@@ -223,7 +225,8 @@ def path(
 )
 def view(
     file: Annotated[
-        Path | None, typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), or a saved terrain.")
+        Path | None,
+        typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), a saved terrain, or sample:NAME."),
     ] = None,
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,

@@ -80,8 +80,9 @@ class World(Portable):
         Parameters
         ----------
         file : path
-            Triangles (`.obj`, `.glb`, `.gltf`, `.stl`, `.ply`, `.bsp`, `.city.json`), cells (MovingAI `.map`), voxels
-            (`.3dmap`), weighted regions (`.geojson`, or a saved terrain), or ``"sample:NAME"``.
+            Whatever `wayfold.open` reads that is a geometry: triangles (`.obj`, `.glb`, `.gltf`, `.stl`, `.ply`,
+            `.bsp`, `.city.json`), cells (MovingAI `.map`), voxels (`.3dmap`), weighted regions (`.geojson`, or a saved
+            terrain), or ``"sample:NAME"``. The content decides what a file is, not its name.
         up : "z" or "y", optional
             The axis of a mesh that points up: see `wayfold.formats.load_mesh`.
         cache : bool or folder
@@ -95,7 +96,7 @@ class World(Portable):
         Raises
         ------
         FormatError
-            When the file is not there, is damaged, or holds no geometry.
+            When there is no such file, it is damaged, or it holds no geometry.
         """
         return cls(sources.read(file, up, options), str(file).replace("\\", "/").rsplit("/", 1)[-1], cache, closed)
 
