@@ -473,7 +473,7 @@ BY_CALLABLE = {
     "Prism": {"low": 0.0, "high": 2.0},
     "Box.hit_by": {"a": np.array([HERE]), "b": np.array([THERE])}, "Box.hit_at": {"points": np.array([HERE])},
     "Prism.hit_by": {"a": np.array([HERE]), "b": np.array([THERE])}, "Prism.hit_at": {"points": np.array([HERE])},
-    "check_motions": {}, "parse_motions": {"text": "S+A"}, "make": {"name": "rooms"},
+    "agent_named": {"name": "cart"}, "check_motions": {}, "parse_motions": {"text": "S+A"}, "make": {"name": "rooms"},
     "city": {"size": (60.0, 60.0)}, "dungeon": {"floors": 1}, "islands": {"size": (120.0, 120.0), "count": 2},
     "maze": {"width": 3, "height": 3}, "rooms": {"size": (20.0, 20.0)}, "forest": {"kind": "child"},
     "Plan": {"boundary": _shapely, "obstacles": list}, "Plan.mesh": {"wall_height": 3.0},

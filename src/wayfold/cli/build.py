@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wayfold import formats, samples
-from wayfold.agent import Agent, parse_motions
+from wayfold.agent import Agent, Motion, parse_motions
 from wayfold.cli.info import describe, print_description
 from wayfold.cli.output import (
     check_other_file,
@@ -34,6 +34,7 @@ from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 
 ACCELERATORS = ("hierarchy",)
 _MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
+_WALKED = ("navmesh", "sparse-grid", "floorplan")
 _PICTURES = (".png", ".svg", ".pdf")
 _SUITABLE: dict[Any, str] = {
     (Mesh, samples.Plan): "navmesh, waypoints, sparse-grid, floorplan or terrain",
@@ -123,6 +124,8 @@ def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> N
         raise ParameterError("--weights and --default are for terrains: add --map terrain")
     if map_kind != "floorplan" and (request.method or request.plane is not None or request.picture):
         raise ParameterError("--method, --plane and --picture are for floor plans: add --map floorplan")
+    if map_kind in _WALKED and Motion.SURFACE not in request.agent.motions:
+        raise ParameterError(f"--map {map_kind} is for agents that walk: choose --map waypoints for this one")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
     if out.suffix.lower() in _MESH_ENDINGS and (map_kind or request.accelerate):
         asked = "--map" if map_kind else "--accelerate"

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import typer
 
 from wayfold import formats
-from wayfold.agent import CHARACTERS, Agent, parse_motions
+from wayfold.agent import agent_named, parse_motions
 from wayfold.cli import waypoints
 from wayfold.cli.output import (
     check_writable,
@@ -61,13 +61,6 @@ def is_level(kind: str) -> bool:
     return kind in ("sample", "geojson", "3dmap") or formats.KINDS[kind].is_mesh
 
 
-def agent_named(name: str | None) -> Agent:
-    """One of the characters by name."""
-    if name is not None and name not in CHARACTERS:
-        raise ParameterError(f"unknown agent {name!r}: choose from {', '.join(CHARACTERS)}")
-    return CHARACTERS[name or "person"]
-
-
 def parse_block(text: str) -> Box:
     """A box from "x0,y0,z0,x1,y1,z1"."""
     try:
@@ -91,7 +84,7 @@ def run_in_world(
     json: bool,
 ) -> None:
     """Open the level, plan one path and report it."""
-    agent = agent_named(options.agent)
+    agent = agent_named(options.agent or "person")
     shapes = [parse_block(text) for text in options.blocks]
     world = World.open(str(file), up=options.up)
     try:
