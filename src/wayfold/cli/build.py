@@ -184,7 +184,7 @@ def _sparse_grid(request: BuildRequest) -> SparseGrid:
                 request.agent,
                 request.cell or 0.5,
                 request.sector,
-                progress=lambda done, total: step(f"row {done} of {total}"),
+                progress=lambda _, done, total: step(f"row {done} of {total}"),
             )
     kinds = request.grid.kinds
     rows, columns = kinds.nonzero()
@@ -203,7 +203,7 @@ def _navmesh(request: BuildRequest) -> NavMesh:
             cell_height=request.cell_height,
             tile_size=request.tile,
             keep=request.keep,
-            progress=lambda done, total: step(f"{done} of {total}"),
+            progress=lambda _, done, total: step(f"{done} of {total}"),
         )
 
 
@@ -252,7 +252,7 @@ def _waypoints(request: BuildRequest) -> WaypointGraph:
             request.agent,
             region_size=request.region_size,
             motions=parse_motions(request.motions or "S+A+V"),
-            progress=lambda done, total: step(f"region {done} of {total}"),
+            progress=lambda _, done, total: step(f"region {done} of {total}"),
         )
 
 

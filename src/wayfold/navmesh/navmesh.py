@@ -18,6 +18,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks, text
 from wayfold.core.batches import run_chunks
 from wayfold.core.interrupts import interruptible
+from wayfold.core.progress import stage
 from wayfold.core.schema import Parts, Savable
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
@@ -104,7 +105,7 @@ class NavMesh(Savable):
         zones: Sequence[Zone] = (),
         bounds: ArrayLike | None = None,
         workers: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
         **more: Any,
     ) -> NavMesh:
         """Build a navigation mesh from triangles.
@@ -136,7 +137,7 @@ class NavMesh(Savable):
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
         progress : callable, optional
-            Called as ``progress(done, total)`` with tiles.
+            Called as ``progress(what, done, total)`` with tiles.
         **more
             `min_region`, `merge_region`, `max_edge`, `max_error`, `max_bulge`, `max_corners`, `detail_error`: see
             `wayfold.navmesh.Settings`.
@@ -179,7 +180,7 @@ class NavMesh(Savable):
             bounds=None if bounds is None else check_bounds(bounds),
             keep=building.check_keep(keep),
             workers=workers,
-            progress=progress,
+            progress=stage(progress, "navigation mesh"),
         )
         return cls._of(Version(State(layout), built, ()), who)
 

@@ -15,6 +15,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.core.progress import Progress
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.path import Path
@@ -22,7 +23,7 @@ from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
 from wayfold.world.field import Field
 from wayfold.world.planner import Planner, Zones
-from wayfold.world.progress import Progress, told
+from wayfold.world.progress import told
 from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
 
