@@ -9,6 +9,7 @@ from tests.sweep import subjects
 from wayfold import Agent, DenseGrid, Hierarchy, NavMesh, SparseGrid, WaypointGraph
 from wayfold.core.progress import stage, with_what
 
+FLOOR = DenseGrid(np.ones((30, 30), bool))
 BUILDERS = {
     "navigation mesh": lambda progress: NavMesh.build(subjects.mesh(), progress=progress),
     "cells": lambda progress: SparseGrid.from_mesh(subjects.mesh(), progress=progress),
