@@ -14,8 +14,8 @@ from benchmarks.peers.libraries import check_names
 from benchmarks.real_data import RealData
 from benchmarks.report import Report, Stopwatch, Tables
 from benchmarks.verdicts import Tally
+from wayfold.agent import agent_named
 from wayfold.cli.output import print_facts, print_json, print_table, progress, say
-from wayfold.cli.path import agent_named
 from wayfold.core import archive
 from wayfold.core.text import plain, to_json
 from wayfold.errors import ParameterError

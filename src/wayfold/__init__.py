@@ -32,6 +32,7 @@ _LAZY = {
     "Box": "wayfold.world",
     "Prism": "wayfold.world",
     "load": "wayfold.formats.load",
+    "open": "wayfold.formats.opening",
     "warmup": "wayfold.core.warmup",
 }
 _PACKAGES = (
@@ -81,6 +82,7 @@ __all__ = [
     "hierarchy",
     "load",
     "navmesh",
+    "open",
     "samples",
     "subregions",
     "terrain",
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     from wayfold.core.warmup import warmup
     from wayfold.floorplan import Decomposition, FloorPlan
     from wayfold.formats.load import load
+    from wayfold.formats.opening import open
     from wayfold.geometry import Mesh
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid, SparseGrid

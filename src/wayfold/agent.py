@@ -11,7 +11,16 @@ from wayfold.core import checks
 from wayfold.core.schema import Value
 from wayfold.errors import ParameterError
 
-__all__ = ["ALL_MOTIONS", "CHARACTERS", "Agent", "Motion", "check_motions", "parse_motions"]
+__all__ = [
+    "ALL_MOTIONS",
+    "CHARACTERS",
+    "CHARACTER_NOTES",
+    "Agent",
+    "Motion",
+    "agent_named",
+    "check_motions",
+    "parse_motions",
+]
 
 
 class Motion(IntFlag):
@@ -94,13 +103,34 @@ def check_motions(motions: int | str) -> Motion:
     return Motion(motions)
 
 
-CHARACTERS = {
+CHARACTERS: dict[str, Agent] = {
     "person": Agent(),
     "cart": Agent(radius=0.9, height=1.6, climb=0.2, slope=20.0),
     "spider": Agent(radius=0.25, height=0.5, climb=0.25, motions=Motion.SURFACE | Motion.ADHESIVE),
     "bird": Agent(radius=0.3, height=0.6, climb=0.3, motions=Motion.VOLUMETRIC),
 }
-"""Agents by name, one of each kind: what the demo, the viewer and the command line offer. Metres."""
+"""Ready-made agents by name, one of each kind: the demo, the viewer and ``--agent`` of the commands offer these."""
+
+CHARACTER_NOTES: dict[str, str] = {
+    "person": "An adult who walks, takes stairs and fits through doors.",
+    "cart": "A wide cart that needs ramps: it takes low steps and gentle slopes only.",
+    "spider": "A small climber that walks on the ground, on walls and on ceilings.",
+    "bird": "A small flyer that moves through free space.",
+}
+"""One sentence about each of `CHARACTERS`."""
+
+
+def agent_named(name: str) -> Agent:
+    """Return one of `CHARACTERS`.
+
+    >>> agent_named("cart").radius
+    0.9
+    """
+    checks.text(name, "name")
+    if name not in CHARACTERS:
+        raise ParameterError(f"unknown agent {checks.shown(name)}: choose from {', '.join(CHARACTERS)}")
+    return CHARACTERS[name]
+
 
 AGENT_VALUES = {
     "radius": Value(float, "metres", 0.0, checks.LARGEST),

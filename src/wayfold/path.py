@@ -151,6 +151,44 @@ class Path:
             )
         return self._smoother(self)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The path as plain values that JSON holds; an infinite length or cost is None.
+
+        >>> path = Path(Status.FOUND, np.array([(0.0, 0.0, 0.0), (3.0, 4.0, 0.0)]), cost=5.0)
+        >>> path.to_dict()["points"], path.to_dict()["length"]
+        ([[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]], 5.0)
+        >>> Path(Status.UNREACHABLE).to_dict()["cost"] is None
+        True
+        """
+        return {
+            **self._facts(),
+            "points": self.points.tolist(),
+            "nodes": self.nodes.tolist(),
+            "expanded": int(self.expanded),
+            "lower_bound": _finite(self.lower_bound),
+            "timings": {name: float(seconds) for name, seconds in self.timings.items()},
+        }
+
+    def to_geojson(self) -> dict[str, Any]:
+        """The path as a GeoJSON Feature: a LineString with `status`, `found`, `length`, `cost` and `why` as properties.
+
+        Positions are `points` as they are, in metres. GeoJSON has no line of one position: a path that stays
+        where it starts has its point twice, and without a path the geometry is None.
+
+        >>> path = Path(Status.FOUND, np.array([(0.0, 0.0, 0.0), (3.0, 4.0, 0.0)]), cost=5.0)
+        >>> path.to_geojson()["geometry"]
+        {'type': 'LineString', 'coordinates': [[0.0, 0.0, 0.0], [3.0, 4.0, 0.0]]}
+        """
+        positions = self.points.tolist()
+        if len(positions) == 1:
+            positions *= 2
+        line = {"type": "LineString", "coordinates": positions} if positions else None
+        return {"type": "Feature", "geometry": line, "properties": self._facts()}
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {"length": _finite(self.length), "cost": _finite(self.cost)}
+        return {"status": self.status.name, "found": self.found, **facts, "why": self.why}
+
     def __reduce__(self) -> tuple[Any, ...]:
         # For pickles, as a path without its map: points, bound and reason are worked out, the smoother stays behind.
         bound = self.lower_bound
@@ -182,6 +220,11 @@ class Path:
         if self.status in (Status.FOUND, Status.PARTIAL):
             return f"<Path {self.status.name}: {len(self.nodes) or len(self.points)} nodes, cost {self.cost:.6g}>"
         return f"<Path {self.status.name}>"
+
+
+def _finite(value: float | None) -> float | None:
+    """A number that JSON holds, None for what is infinite or unknown."""
+    return None if value is None or not np.isfinite(value) else float(value)
 
 
 def _path(

@@ -100,7 +100,8 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("path", "arena.map", "0,0", "1,0", "--picture", "nowhere/out.png"), "does not exist"),
         (("path", "graph.wayfold", "0", "99"), "goal 99"),
         (("path", "graph.wayfold", "0", "1", "--motions", "swim"), "unknown motion 'swim'"),
-        (("info", "arena.xyz"), "no kind that is known"),
+        (("info", "missing.xyz"), "missing.xyz: no such file"),
+        (("info", "odd.xyz"), "text that starts with 'odd', and the ending '.xyz' is unknown"),
         (("info", "broken.map"), "broken.map:"),
         (("info", "broken.wayfold"), "broken.wayfold:"),
         (("build", "arena.map", "out.wayfold", "--map", "cheese"), "unknown map 'cheese'"),
@@ -110,13 +111,14 @@ def test_a_sample_is_built_into_a_mesh_and_a_grid(tmp_path):
         (("build", "sample:rooms", "out.obj", "--map", "navmesh"), "leave --map out"),
         (("build", "sample:rooms", "out.obj", "--accelerate", "hierarchy"), "leave --accelerate out"),
         (("info", "arena.map", "--up", "x"), "--up must be y or z, not 'x'"),
-        (("build", "arena.map", "out.obj"), "cannot be written as one"),
+        (("build", "arena.map", "out.obj"), "holds a MovingAI map, not a mesh"),
         (("build", "sample:atlantis", "out.obj"), "atlantis"),
         (("build", "arena.map", "out.wayfold", "--seed", "1"), "--seed"),
     ],
 )
 def test_wrong_input_is_one_sentence_with_status_2_and_writes_nothing(arguments, words, arena, tmp_path):
     Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).save(tmp_path / "graph.wayfold")
+    (tmp_path / "odd.xyz").write_text("odd")
     (tmp_path / "broken.map").write_text("type octile\nheight 9\nwidth 5\nmap\n....\n")
     (tmp_path / "broken.wayfold").write_bytes(b"PK\x03\x04 nothing more")
     before = sorted(tmp_path.iterdir())
@@ -168,7 +170,7 @@ def test_options_for_terrains_are_refused_elsewhere_and_bad_weights_are_named(ar
     result = wayfold("build", "sample:zigzag", tmp_path / "a.wayfold", "--map", "terrain", "--weights", "road")
     assert result.returncode == 2
     assert "road=1,swamp=8" in result.stderr
-    assert "has no weights" in wayfold("build", "sample:maze", tmp_path / "a.wayfold", "--map", "terrain").stderr
+    assert "not weighted regions" in wayfold("build", "sample:maze", tmp_path / "a.wayfold", "--map", "terrain").stderr
 
 
 def test_the_demo_sends_everybody_before_and_after_a_bridge_is_closed(tmp_path):

@@ -33,7 +33,7 @@ def test_without_viser_one_sentence_says_how_to_install_it():
 
 def test_options_of_samples_and_of_files_are_not_mixed_up(tmp_path):
     pytest.importorskip("viser")
-    with pytest.raises(ParameterError, match="--size is for a sample"):
+    with pytest.raises(ParameterError, match="--seed and --size are for samples"):
         run(tmp_path / "level.obj", "--size", 100)
     with pytest.raises(ParameterError, match="--up is for a file"):
         run("--sample", "city", "--up", "y")

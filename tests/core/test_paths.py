@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 
 import numpy as np
 import pytest
+import shapely
 
 from wayfold import Path, Paths, Status
 
@@ -56,3 +58,48 @@ def test_points_are_not_kept_twice():
     paths = Paths.of(several())
     assert paths[0].points.base is not None
     assert paths[0].points.base is paths[2].points.base
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        Path(
+            Status.FOUND, np.array([(0, 0, 0), (3, 4, 0), (3, 4, 1.5)]), nodes=np.array([2, 5, 7], np.int32), cost=6.5
+        ),
+        Path(Status.PARTIAL, np.array([(1.0, 2.0, 3.0)]), cost=np.float64(0.0), expanded=np.int64(3), lower_bound=2.0),
+        Path(Status.UNREACHABLE, why="a wall is between them", timings={"total": np.float64(0.5)}),
+        Path(Status.BUDGET_EXHAUSTED, expanded=9),
+    ],
+    ids=lambda path: path.status.name,
+)
+def test_paths_become_plain_values_that_json_gives_back(path):
+    plain = path.to_dict()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plain["status"] == path.status.name
+    assert plain["found"] is bool(path)
+    assert plain["points"] == path.points.tolist()
+    assert plain["nodes"] == path.nodes.tolist()
+    assert plain["why"] == path.why
+    assert plain["expanded"] == path.expanded
+    for name in ("length", "cost", "lower_bound"):
+        value = getattr(path, name)
+        assert plain[name] == (None if value in (None, np.inf) else value)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_path_becomes_a_geojson_line_that_others_read(count):
+    points = np.arange(3.0 * count).reshape(-1, 3)
+    path = Path(Status.FOUND if count else Status.UNREACHABLE, points, cost=7.0 if count else np.inf)
+    feature = path.to_geojson()
+    assert json.loads(json.dumps(feature, allow_nan=False)) == feature
+    assert feature["type"] == "Feature"
+    assert feature["properties"]["status"] == path.status.name
+    if not count:
+        assert feature["geometry"] is None
+        assert feature["properties"]["cost"] is feature["properties"]["length"] is None
+        return
+    line = shapely.from_geojson(json.dumps(feature["geometry"]))
+    assert line.geom_type == "LineString"
+    assert shapely.get_coordinates(line, include_z=True)[:count].tolist() == points.tolist()
+    assert feature["properties"]["cost"] == 7.0
+    assert feature["properties"]["length"] == path.length

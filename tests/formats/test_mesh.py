@@ -163,7 +163,7 @@ def test_a_mesh_is_not_written_to_an_unknown_format_or_folder(tmp_path):
 
 
 def test_an_unknown_format_is_refused(tmp_path):
-    with pytest.raises(FormatError, match="is read from"):
+    with pytest.raises(FormatError, match="Wayfold opens"):
         load_mesh(write(tmp_path, "a.fbx", b"x"))
 
 

@@ -120,7 +120,7 @@ def test_the_nearest_cell_is_the_nearest_of_those_below(seed, reach):
 def test_progress_is_told_and_ends_with_all_rows():
     told = []
     SparseGrid.from_mesh(boxes(((0, 0, -1), (8, 8, 0))), AGENT, 0.25, progress=lambda *step: told.append(step))
-    assert told[-1] == (32, 32)
+    assert told[-1] == ("cells", 32, 32)
 
 
 def test_wrong_settings_get_a_sentence():

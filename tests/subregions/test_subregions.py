@@ -409,7 +409,7 @@ def test_a_crowd_with_different_motions_gets_the_path_of_each_character():
     graphs = [SubregionGraph.build(waypoints, motions) for motions in (1, 3, 5)]
     which, starts, goals = rng.integers(0, 3, 60), rng.integers(0, 120, 60), rng.integers(0, 120, 60)
     steps = []
-    graphs[0].prepare_exact(progress=lambda done, total: steps.append((done, total)))
+    graphs[0].prepare_exact(progress=lambda what, done, total: steps.append((done, total)))
     assert steps[-1][0] == steps[-1][1]
     for exact in (False, True):
         paths = crowd_paths(graphs, which, starts, goals, exact=exact)

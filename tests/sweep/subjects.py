@@ -20,7 +20,8 @@ from wayfold.path import Path
 
 PACKAGES = (
     "agent", "path", "geometry", "geometry.polygon", "graph", "grid", "navmesh", "waypoints", "terrain", "floorplan",
-    "subregions", "hierarchy", "samples", "formats", "world", "errors", "formats.load", "core.warmup",
+    "subregions", "hierarchy", "samples", "formats", "world", "errors", "formats.load", "formats.opening",
+    "core.warmup",
 )  # fmt: skip
 
 SQUARE = [(0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0)]
@@ -480,14 +481,15 @@ BY_CALLABLE = {
     "Prism": {"low": 0.0, "high": 2.0},
     "Box.hit_by": {"a": np.array([HERE]), "b": np.array([THERE])}, "Box.hit_at": {"points": np.array([HERE])},
     "Prism.hit_by": {"a": np.array([HERE]), "b": np.array([THERE])}, "Prism.hit_at": {"points": np.array([HERE])},
-    "check_motions": {}, "parse_motions": {"text": "S+A"}, "make": {"name": "rooms"},
+    "agent_named": {"name": "cart"}, "check_motions": {}, "parse_motions": {"text": "S+A"}, "make": {"name": "rooms"},
     "city": {"size": (60.0, 60.0)}, "dungeon": {"floors": 1}, "islands": {"size": (120.0, 120.0), "count": 2},
     "maze": {"width": 3, "height": 3}, "rooms": {"size": (20.0, 20.0)}, "forest": {"kind": "child"},
     "Plan": {"boundary": _shapely, "obstacles": list}, "Plan.mesh": {"wall_height": 3.0},
     "Scene.with_weights": {"weights": {"road": 2.0}},
     "Scene": {"regions": list, "default": 1.0, "bounds": (0.0, 0.0, 9.0, 9.0), "queries": list},
     "Transition": {"plan": plan, "floors": (0, 1)},
-    "load": {"file": lambda: saved("graph.wayfold")},
+    "load": {"file": lambda: saved("graph.wayfold")}, "sniff": {"file": lambda: saved("m.map")},
+    "open": {"file": lambda: saved("m.obj")},
     "load_map": {"file": lambda: saved("m.map")}, "load_map3d": {"file": lambda: saved("m.3dmap")},
     "load_mesh": {"file": lambda: saved("m.obj")}, "load_geojson": {"file": lambda: saved("m.geojson")},
     "load_scen": {"file": lambda: saved("s.scen")}, "load_scen3d": {"file": lambda: saved("s.3dscen")},
@@ -527,6 +529,7 @@ OPTIONS = {
     "Decomposition.paths": [{"smooth": True, "optimal": False}],
     "make": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
     "World.sample": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
+    "open": [{}, {"file": "sample:rooms", "size": (20.0, 20.0), "seed": 0}],
     "World.open": [
         {},
         {"file": lambda: saved("m.geojson"), "weights": None, "default": 1.0},

@@ -5,8 +5,9 @@ import pytest
 
 from tests.view.worlds import NARROW, NORTH, SOUTH, gates
 from wayfold import Agent, formats
+from wayfold.agent import CHARACTERS
 from wayfold.errors import ParameterError
-from wayfold.view.viewer.session import AGENTS, SEARCHES, Session
+from wayfold.view.viewer.session import SEARCHES, Session
 from wayfold.world import World
 
 DOWN = (0.0, 0.0, -1.0)
@@ -182,7 +183,7 @@ def test_everyone_in_a_crowd_goes_to_the_goal(session):
 
 
 def test_every_colouring_of_every_map_can_be_drawn(session):
-    for agent in AGENTS:
+    for agent in CHARACTERS:
         session.choose_agent(agent)
         session.prepare()
         for colouring in session.colourings():

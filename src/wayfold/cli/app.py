@@ -85,7 +85,7 @@ def demo(
     "[cyan]wayfold build land.geojson land.wayfold --map terrain --weights road=1,swamp=8[/]"
 )
 def build(
-    source: Annotated[str, typer.Argument(help="A .map, .3dmap, .mesh, .geojson or mesh file, or sample:NAME.")],
+    source: Annotated[str, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
     out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
     map_kind: Annotated[
         str | None,
@@ -96,10 +96,13 @@ def build(
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
     size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
     up: Up = None,
-    radius: Annotated[float, typer.Option(help="Radius of who walks on a mesh, metres.")] = 0.4,
-    height: Annotated[float, typer.Option(help="Its height, metres.")] = 1.8,
-    climb: Annotated[float, typer.Option(help="Its highest step, metres.")] = 0.5,
-    slope: Annotated[float, typer.Option(help="Steepest ground that it walks on, degrees.")] = 45.0,
+    agent: Annotated[
+        str | None, typer.Option(help="Who moves on a mesh: person (default), cart, spider or bird.")
+    ] = None,
+    radius: Annotated[float | None, typer.Option(help="Its radius in metres, instead of the agent's own.")] = None,
+    height: Annotated[float | None, typer.Option(help="Its height in metres.")] = None,
+    climb: Annotated[float | None, typer.Option(help="Its highest step in metres.")] = None,
+    slope: Annotated[float | None, typer.Option(help="The steepest ground that it walks on, in degrees.")] = None,
     cell: Annotated[
         float | None, typer.Option(help="Side of the cells laid over a mesh, metres: sparse-grid 0.5, navmesh 0.3.")
     ] = None,
@@ -107,7 +110,9 @@ def build(
     tile: Annotated[int | None, typer.Option(help="Side of a tile in voxels; 0 for one tile (navmesh).")] = None,
     keep: Annotated[str, typer.Option(help="Which islands stay: all or largest (navmesh).")] = "all",
     sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sector in cells (sparse-grid).")] = 16,
-    motions: Annotated[str | None, typer.Option(help="S, S+A, S+V or S+A+V, the default (waypoints).")] = None,
+    motions: Annotated[
+        str | None, typer.Option(help="S, S+A, S+V or S+A+V; by default the agent's, or all (waypoints).")
+    ] = None,
     region_size: Annotated[float, typer.Option(help="Side of a region in metres (waypoints).")] = 50.0,
     method: Annotated[
         str | None, typer.Option(help="deaccon (default), space-filling or hertel-mehlhorn (floorplan).")
@@ -125,12 +130,17 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Turn a map file or a sample into a file that `path` and `info` open at once."""
-    from wayfold.agent import Agent
-    from wayfold.cli.build import BuildRequest, run
+    from dataclasses import replace
 
+    from wayfold.agent import agent_named
+    from wayfold.cli.build import BuildRequest, run
+    from wayfold.cli.waypoints import names
+
+    who = agent_named(agent or "person")
+    sizes: dict[str, Any] = {"radius": radius, "height": height, "climb": climb, "slope": slope}
     request = BuildRequest(
         source,
-        Agent(radius, height, climb, slope),
+        replace(who, **{name: size for name, size in sizes.items() if size is not None}),
         seed=seed,
         size=size,
         up=axis(up),
@@ -142,7 +152,7 @@ def build(
         cell_height=cell_height,
         tile=tile,
         keep=keep,
-        motions=motions,
+        motions=motions or (names(who.motions) if agent else None),
         region_size=region_size,
         method=method,
         plane=plane,
@@ -159,7 +169,7 @@ def build(
     "[cyan]wayfold info graph.wayfold --json[/]"
 )
 def info(
-    file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads.")],
+    file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
     up: Up = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels or a sparse grid's regions.")] = None,
     json: Json = False,
@@ -178,7 +188,9 @@ def info(
     "[cyan]wayfold path land.wayfold 5,5 95,45 --radius 0.5 --weights road=1,swamp=20[/]",
 )
 def path(
-    file: Annotated[Path, typer.Argument(help="A level (.obj, .bsp, ...), sample:NAME, .map, .mesh or .wayfold file.")],
+    file: Annotated[
+        Path, typer.Argument(help="A level (.obj, .bsp, ...), a map (.map, .mesh, .wayfold) or sample:NAME.")
+    ],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
     goal: Annotated[str, typer.Argument(help="The same for the goal.")],
     agent: Annotated[str | None, typer.Option(help="person (default), cart, spider or bird (levels).")] = None,
@@ -223,7 +235,8 @@ def path(
 )
 def view(
     file: Annotated[
-        Path | None, typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), or a saved terrain.")
+        Path | None,
+        typer.Argument(help="A level, a map of cells (.map) or voxels (.3dmap), a saved terrain, or sample:NAME."),
     ] = None,
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,

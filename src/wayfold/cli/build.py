@@ -9,12 +9,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from wayfold import formats, load, samples
-from wayfold.agent import Agent, parse_motions
+from wayfold import formats, samples
+from wayfold.agent import Agent, Motion, parse_motions
 from wayfold.cli.info import describe, print_description
-from wayfold.cli.output import check_other_file, check_writable, parse_weights, print_json, print_picture, progress
+from wayfold.cli.output import (
+    check_other_file,
+    check_writable,
+    parse_weights,
+    print_json,
+    print_picture,
+    progress,
+    sample_options,
+)
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Building, Decomposition, FloorPlan
+from wayfold.formats import Map3D, MovingAiMap, opening
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
@@ -25,7 +34,17 @@ from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 
 ACCELERATORS = ("hierarchy",)
 _MESH_ENDINGS = (".obj", ".ply", ".stl", ".glb")
+_WALKED = ("navmesh", "sparse-grid", "floorplan")
 _PICTURES = (".png", ".svg", ".pdf")
+_SUITABLE: dict[Any, str] = {
+    (Mesh, samples.Plan): "navmesh, waypoints, sparse-grid, floorplan or terrain",
+    samples.Scene: "terrain",
+    list: "floorplan or terrain",
+    DenseGrid: "dense-grid, sparse-grid, graph, floorplan or terrain",
+    Map3D: "waypoints",
+    NavMesh: "navmesh",
+}
+"""Maps that can be built from each kind of source."""
 
 
 @dataclass(frozen=True)
@@ -55,25 +74,23 @@ class BuildRequest:
     quiet: bool = False
 
     @cached_property
+    def kind(self) -> str:
+        """What kind of file the source is; see `formats.sniff`."""
+        return formats.sniff(self.source)
+
+    @cached_property
     def world(self) -> Any:
-        """The source, read: a mesh, a plan, a scene, a grid, or whatever a `.wayfold` file holds."""
-        if self.source.startswith("sample:"):
-            options: dict[str, Any] = {}
-            if self.seed is not None:
-                options["seed"] = self.seed
-            if self.size is not None:
-                options["size"] = (self.size, self.size)
-            return samples.make(self.source.removeprefix("sample:"), **options)
-        if self.seed is not None or self.size is not None:
-            raise ParameterError("--seed and --size are for samples; this is a file")
-        ending = self.source.lower()
-        if ending.endswith(".map"):
-            return DenseGrid.from_movingai(self.source)
-        if ending.endswith(".mesh"):
-            return NavMesh.read(self.source)
-        if ending.endswith(".wayfold"):
-            return load(self.source)
-        return formats.load_mesh(self.source, self.up)
+        """The source, read: a mesh, a plan, a scene, a grid, or whatever else the file holds."""
+        options = sample_options(self.source, self.seed, self.size)
+        held = opening.open(self.source, up=self.up, **options)
+        return DenseGrid(held.kinds) if isinstance(held, MovingAiMap) else held
+
+    def wrong(self, wanted: str) -> ParameterError:
+        """The error that the source is not what is wanted, with the maps that can be built from it."""
+        title = "a sample" if self.kind == "sample" else formats.KINDS[self.kind].title
+        maps = next((maps for kind, maps in _SUITABLE.items() if isinstance(self.world, kind)), "")
+        choice = f"choose --map {maps}" if maps else "no map can be built from it"
+        return ParameterError(f"{self.source} holds {title}, not {wanted}: {choice}")
 
     @property
     def mesh(self) -> Mesh:
@@ -82,7 +99,7 @@ class BuildRequest:
             return self.world
         if isinstance(self.world, samples.Plan):
             return self.world.mesh()
-        raise ParameterError(f"{self.source} is not a mesh and cannot be written as one")
+        raise self.wrong("a mesh")
 
     @property
     def grid(self) -> DenseGrid:
@@ -94,7 +111,7 @@ class BuildRequest:
         if isinstance(self.world, (Mesh, samples.Plan)):
             maps = "navmesh" if self.accelerate else "navmesh, waypoints, sparse-grid, floorplan or terrain"
             raise ParameterError(f"{self.source} is a mesh: choose --map {maps}")
-        raise ParameterError(f"{self.source} has no cells to build a grid from: give a MovingAI .map or sample:maze")
+        raise self.wrong("cells to build a grid from")
 
 
 def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> None:
@@ -107,6 +124,8 @@ def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> N
         raise ParameterError("--weights and --default are for terrains: add --map terrain")
     if map_kind != "floorplan" and (request.method or request.plane is not None or request.picture):
         raise ParameterError("--method, --plane and --picture are for floor plans: add --map floorplan")
+    if map_kind in _WALKED and Motion.SURFACE not in request.agent.motions:
+        raise ParameterError(f"--map {map_kind} is for agents that walk: choose --map waypoints for this one")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
     if out.suffix.lower() in _MESH_ENDINGS and (map_kind or request.accelerate):
         asked = "--map" if map_kind else "--accelerate"
@@ -155,7 +174,7 @@ def _graph(request: BuildRequest) -> Graph:
 
 
 def _sparse_grid(request: BuildRequest) -> SparseGrid:
-    if request.source.lower().endswith(".map"):
+    if request.kind == "map":
         return SparseGrid.from_movingai(request.source, request.sector)
     world = request.world
     if isinstance(world, Mesh) or (isinstance(world, samples.Plan) and world.cells is None):
@@ -165,7 +184,7 @@ def _sparse_grid(request: BuildRequest) -> SparseGrid:
                 request.agent,
                 request.cell or 0.5,
                 request.sector,
-                progress=lambda done, total: step(f"row {done} of {total}"),
+                progress=lambda _, done, total: step(f"row {done} of {total}"),
             )
     kinds = request.grid.kinds
     rows, columns = kinds.nonzero()
@@ -184,17 +203,16 @@ def _navmesh(request: BuildRequest) -> NavMesh:
             cell_height=request.cell_height,
             tile_size=request.tile,
             keep=request.keep,
-            progress=lambda done, total: step(f"{done} of {total}"),
+            progress=lambda _, done, total: step(f"{done} of {total}"),
         )
 
 
 def _floorplan(request: BuildRequest) -> Decomposition:
     """A floor plan of whatever has one, cut into regions; of a mesh without a plane all floors."""
-    name = request.source.lower()
     plan: FloorPlan | Building
-    if name.endswith(".map"):
+    if request.kind == "map":
         plan = FloorPlan.from_movingai(request.source)
-    elif name.endswith(".geojson"):
+    elif request.kind == "geojson":
         plan = FloorPlan.from_geojson(request.source)
     elif isinstance(request.world, samples.Plan):
         plan = FloorPlan(request.world.boundary, request.world.obstacles)
@@ -213,31 +231,28 @@ def _floorplan(request: BuildRequest) -> Decomposition:
 def _terrain(request: BuildRequest) -> Terrain:
     """A terrain from a scene, GeoJSON, a MovingAI map or a mesh with materials."""
     weights, default = parse_weights(request.weights), request.default
-    name = request.source.lower()
-    if name.endswith((".geojson", ".json")):
+    if request.kind == "geojson":
         return Terrain.from_geojson(request.source, weights=weights, default=default)
-    if name.endswith(".map"):
+    if request.kind == "map":
         return Terrain.from_movingai(request.source, weights)
     if isinstance(request.world, samples.Scene):
         scene = request.world if default is None else replace(request.world, default=default)
         return Terrain.from_scene(scene).with_weights(weights)
     if not isinstance(request.world, Mesh):
-        raise ParameterError(
-            f"{request.source} has no weights: give GeoJSON, a mesh with materials, or sample:scene1, forest or zigzag"
-        )
+        raise request.wrong("weighted regions or a mesh with materials")
     return Terrain.from_mesh(request.world, weights, default=1.0 if default is None else default)
 
 
 def _waypoints(request: BuildRequest) -> WaypointGraph:
-    if request.source.lower().endswith(".3dmap"):
-        return VoxelWaypoints.from_voxels(formats.load_map3d(request.source))
+    if isinstance(request.world, Map3D):
+        return VoxelWaypoints.from_voxels(request.world)
     with progress("waypoints", None, request.quiet) as step:
         return WaypointGraph.build(
             request.mesh,
             request.agent,
             region_size=request.region_size,
             motions=parse_motions(request.motions or "S+A+V"),
-            progress=lambda done, total: step(f"region {done} of {total}"),
+            progress=lambda _, done, total: step(f"region {done} of {total}"),
         )
 
 

@@ -14,18 +14,18 @@ from wayfold.cli.output import check_writable, print_facts, print_json, print_pi
 from wayfold.core.text import show
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
+from wayfold.formats import Map3D, MovingAiMap, Scenarios, Scenarios3D, opening
 from wayfold.geometry import Mesh
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh
+from wayfold.samples import Plan, Scene
 from wayfold.subregions import SubregionGraph
 from wayfold.terrain import Terrain
 from wayfold.waypoints import WaypointGraph
 
 Up = Literal["y", "z"]
-
-_MESHES = (".obj", ".xz", ".gz", ".gltf", ".glb", ".stl", ".ply")
 
 
 def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> None:
@@ -61,38 +61,33 @@ def print_description(title: str, facts: dict[str, Any]) -> None:
 
 def describe(file: Path, up: Up | None = None) -> dict[str, Any]:
     """Facts of any file that Wayfold reads."""
-    name = file.name.lower()
-    if name.endswith(".wayfold"):
-        return describe_object(load(file))
-    if name.endswith(".map"):
-        return describe_object(DenseGrid.from_movingai(file))
-    if name.endswith(".mesh"):
-        return describe_object(NavMesh.read(file))
-    if name.endswith((".scen", ".3dscen")):
-        return _scenarios(file)
-    if name.endswith(".3dmap"):
-        voxels = formats.load_map3d(file)
-        count = int(np.prod(voxels.shape))
-        return {"kind": "voxel map", "size": voxels.shape, "blocked": len(voxels.blocked), "voxels": count}
-    if name.endswith(".bsp"):
+    kind = formats.sniff(file)
+    if kind == "bsp":
         level = formats.load_bsp(file)
-        return {**_mesh(level.mesh), "kind": "Quake 3 level", "entities": len(level.points)}
-    if name.endswith(".city.json"):
-        return {**_mesh(formats.load_mesh(file)), "kind": "CityJSON"}
-    if name.endswith((".geojson", ".json")):
-        features = formats.load_geojson(file)
-        area = sum(feature.polygon.area for feature in features)
-        return {"kind": "GeoJSON polygons", "polygons": len(features), "area": area}
-    if name.endswith(_MESHES):
-        return _mesh(formats.load_mesh(file, up))
-    raise ParameterError(
-        f"{file} is of no kind that is known by its ending: .wayfold, .map, .mesh, .scen, .3dmap, .3dscen, .bsp, "
-        f".city.json, .geojson, {', '.join(_MESHES)}"
-    )
+        mesh = level.mesh if up is None else formats.load_mesh(file, up)
+        return {**_mesh(mesh), "kind": "Quake 3 level", "entities": len(level.points)}
+    facts = describe_object(opening.open(file, up=up))
+    return {**facts, "kind": "CityJSON"} if kind == "cityjson" else facts
 
 
 def describe_object(thing: Any) -> dict[str, Any]:
-    """Facts of a graph or map, with bytes per node, edge and cell."""
+    """Facts of a geometry, a graph or a map, with bytes per node, edge and cell."""
+    if isinstance(thing, Mesh):
+        return _mesh(thing)
+    if isinstance(thing, Plan):
+        return describe_object(thing.mesh() if thing.cells is None else DenseGrid(thing.cells))
+    if isinstance(thing, Scene):
+        return describe_object(Terrain.from_scene(thing))
+    if isinstance(thing, MovingAiMap):
+        return describe_object(DenseGrid(thing.kinds))
+    if isinstance(thing, Map3D):
+        count = int(np.prod(thing.shape, dtype=np.int64))
+        return {"kind": "voxel map", "size": thing.shape, "blocked": len(thing.blocked), "voxels": count}
+    if isinstance(thing, list):
+        area = sum(feature.polygon.area for feature in thing)
+        return {"kind": "GeoJSON polygons", "polygons": len(thing), "area": area}
+    if isinstance(thing, (Scenarios, Scenarios3D)):
+        return _scenarios(thing)
     if isinstance(thing, Graph):
         memory = thing.memory()
         slots = max(1, thing.targets.size)
@@ -205,8 +200,7 @@ def _decomposition(cut: Decomposition) -> dict[str, Any]:
     }
 
 
-def _scenarios(file: Path) -> dict[str, Any]:
-    rows = formats.load_scen3d(file) if file.name.lower().endswith(".3dscen") else formats.load_scen(file)
+def _scenarios(rows: Scenarios | Scenarios3D) -> dict[str, Any]:
     lengths = rows.lengths
     return {
         "kind": "scenarios",

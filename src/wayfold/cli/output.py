@@ -101,6 +101,15 @@ def check_writable(file: Path, endings: Sequence[str]) -> None:
         raise ParameterError(f"the folder of {file} does not exist")
 
 
+def sample_options(source: str, seed: int | None, size: float | None) -> dict[str, Any]:
+    """The options of a sample that were given; --size is that of both sides."""
+    given = {"seed": seed, "size": None if size is None else (size, size)}
+    options = {name: value for name, value in given.items() if value is not None}
+    if options and not source.startswith("sample:"):
+        raise ParameterError(f"--seed and --size are for samples, and {source} is a file")
+    return options
+
+
 def check_other_file(file: Path, source: str) -> None:
     """Refuse to write over what is being read."""
     if file.exists() and Path(source).exists() and file.samefile(source):

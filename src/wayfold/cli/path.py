@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import typer
 
-from wayfold import load
-from wayfold.agent import CHARACTERS, Agent, parse_motions
+from wayfold import formats
+from wayfold.agent import agent_named, parse_motions
 from wayfold.cli import waypoints
 from wayfold.cli.output import (
     check_writable,
@@ -21,9 +21,11 @@ from wayfold.cli.output import (
     print_picture,
     progress,
 )
+from wayfold.core import checks
 from wayfold.core.text import place
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.floorplan import Decomposition
+from wayfold.formats import MovingAiMap, opening
 from wayfold.graph import Graph
 from wayfold.grid import DenseGrid, SparseGrid
 from wayfold.hierarchy import Hierarchy
@@ -35,8 +37,7 @@ from wayfold.view import pictures
 from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world import Box, Planner, World
 
-LEVELS = (".obj", ".glb", ".gltf", ".stl", ".ply", ".bsp", ".json", ".cityjson", ".3dmap", ".geojson", ".gz", ".xz")
-_TURNED = (".obj", ".stl", ".ply", ".glb", ".gltf")  # files that may have either axis up
+_TURNED = ("obj", "stl", "ply", "glb", "gltf")  # kinds of files that may have either axis up
 
 
 class Options(NamedTuple):
@@ -55,16 +56,9 @@ class Options(NamedTuple):
         return {f"--{name}" for name, value in zip(names, self, strict=True) if value}
 
 
-def is_level(file: File) -> bool:
-    """Whether a file is a level that a world is opened from."""
-    return file.name.lower().endswith(LEVELS) or str(file).startswith("sample:")
-
-
-def agent_named(name: str | None) -> Agent:
-    """One of the characters by name."""
-    if name is not None and name not in CHARACTERS:
-        raise ParameterError(f"unknown agent {name!r}: choose from {', '.join(CHARACTERS)}")
-    return CHARACTERS[name or "person"]
+def is_level(kind: str) -> bool:
+    """Whether a world is opened from this kind of file; a map of cells is searched as it is, for the shortest path."""
+    return kind in ("sample", "geojson", "3dmap") or formats.KINDS[kind].is_mesh
 
 
 def parse_block(text: str) -> Box:
@@ -90,7 +84,7 @@ def run_in_world(
     json: bool,
 ) -> None:
     """Open the level, plan one path and report it."""
-    agent = agent_named(options.agent)
+    agent = agent_named(options.agent or "person")
     shapes = [parse_block(text) for text in options.blocks]
     world = World.open(str(file), up=options.up)
     try:
@@ -143,9 +137,10 @@ def _axis_hint(world: World, file: File, options: Options) -> str:
     if options.up is not None or world.mesh is None or str(file).startswith("sample:"):
         return ""
     _, depth, height = world.bounds[1] - world.bounds[0]
-    if height <= depth or not any(ending in file.name.lower() for ending in _TURNED):
+    kind = formats.sniff(file)
+    if height <= depth or kind not in _TURNED:
         return ""
-    other = "z" if any(ending in file.name.lower() for ending in (".glb", ".gltf")) else "y"
+    other = "z" if kind in ("glb", "gltf") else "y"
     return f"; is the level {other}-up? give --up {other}"
 
 
@@ -206,7 +201,8 @@ def run(
     """Plan one path and report it."""
     if picture is not None:
         check_writable(picture, (".png", ".svg", ".pdf"))
-    if is_level(file):
+    kind = formats.sniff(file)
+    if is_level(kind):
         wrong = settings.given() - {"--exact"}
         if wrong:
             raise ParameterError(f"{', '.join(sorted(wrong))} is not for a level: build a map from {file} for that")
@@ -214,10 +210,13 @@ def run(
         run_in_world(file, *ends, level, exact=settings.exact, smooth=settings.smooth, picture=picture, json=json)
         return
     if level.given():
-        raise ParameterError(f"{', '.join(sorted(level.given()))} is for level files such as .obj, not for {file}")
-    world = _open(file)
+        names, title = ", ".join(sorted(level.given())), formats.KINDS[kind].title
+        raise ParameterError(f"{names} is for level files such as .obj, not for {file}, which holds {title}")
+    world = opening.open(file)
+    if isinstance(world, MovingAiMap):
+        world = DenseGrid(world.kinds)
     if type(world) not in _OPTIONS:
-        raise ParameterError(f"{file} holds a {type(world).__name__}, on which this command cannot plan")
+        raise ParameterError(f"{file} holds {checks.a_type(world)}: wayfold path needs a level or a map to plan on")
     wrong = settings.given() - _OPTIONS[type(world)]
     if wrong:
         raise ParameterError(f"{', '.join(sorted(wrong))} is not for a {type(world).__name__}, which {file} holds")
@@ -245,13 +244,6 @@ def run(
         print_picture(picture)
     if not path.points.size:
         raise typer.Exit(1)
-
-
-def _open(file: File) -> Any:
-    name = file.name.lower()
-    if name.endswith(".map"):
-        return DenseGrid.from_movingai(file)
-    return NavMesh.read(file) if name.endswith(".mesh") else load(file)
 
 
 def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[Any, Any, dict[str, Any]]:

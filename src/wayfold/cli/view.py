@@ -9,6 +9,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
+from wayfold.cli.output import sample_options
 from wayfold.errors import MissingDependencyError, ParameterError
 
 
@@ -24,14 +25,11 @@ def run(
     from wayfold.view.viewer.session import Session
     from wayfold.world import World
 
-    if sample is not None:
-        world = World.sample(sample, **_sample_options(sample, options))
-    else:
-        wrong = [f"--{name}" for name in ("seed", "size") if options[name] is not None]
-        if wrong:
-            raise ParameterError(f"{', '.join(wrong)} is for a sample, not for a file")
-        assert file is not None
-        world = World.open(file, up=options["up"])
+    source = str(file) if sample is None else f"sample:{sample}"
+    if options["up"] is not None and source.startswith("sample:"):
+        raise ParameterError("--up is for a file, not for a sample")
+    given = sample_options(source, options["seed"], options["size"])
+    world = World.open(source, up=options["up"], **given) if sample is None else World.sample(sample, **given)
     page = Page(Session(world, most=triangles), host=host, port=port)
     ended = threading.Event()
     # Before the address is printed: whoever reads it may end the viewer at once.
@@ -42,13 +40,3 @@ def run(
         webbrowser.open(page.url)
     ended.wait()
     page.stop()
-
-
-def _sample_options(sample: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a sample that were given; a city's size is that of both sides."""
-    if options["up"] is not None:
-        raise ParameterError("--up is for a file, not for a sample")
-    given = {name: options[name] for name in ("seed", "size") if options[name] is not None}
-    if sample == "city" and "size" in given:
-        given["size"] = (given["size"], given["size"])
-    return given

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold.core.progress import with_what
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 
 LARGEST = 1e12
@@ -512,6 +513,7 @@ def _with_new_names(
 def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
     former = _renaming(function)
     parameters = list(inspect.signature(function).parameters.values())
+    listens = any(parameter.name == "progress" for parameter in parameters)
     checks: dict[str, _Check] = {}
     places: list[tuple[int, str, _Check]] = []
     for at, parameter in enumerate(parameters):
@@ -537,6 +539,8 @@ def _checking(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, value in kwargs.items():
             if name in checks:
                 checks[name](value, name)
+        if listens and kwargs.get("progress") is not None:
+            kwargs["progress"] = with_what(kwargs["progress"], function.__name__)
         return function(*args, **kwargs)
 
     return run

@@ -37,13 +37,18 @@ _LAZY = {
     "Level": "wayfold.formats.quake",
     "SpawnPoint": "wayfold.formats.quake",
     "load_bsp": "wayfold.formats.quake",
+    "KINDS": "wayfold.formats.opening",
+    "Kind": "wayfold.formats.opening",
+    "sniff": "wayfold.formats.opening",
 }
 
 __all__ = [
+    "KINDS",
     "Archive",
     "Carrier",
     "CityMesh",
     "Feature",
+    "Kind",
     "Level",
     "Map3D",
     "MovingAiMap",
@@ -67,6 +72,7 @@ __all__ = [
     "save_mesh",
     "save_scen",
     "save_scen3d",
+    "sniff",
     "write_archive",
 ]
 
@@ -103,4 +109,5 @@ if TYPE_CHECKING:
         save_scen,
         save_scen3d,
     )
+    from wayfold.formats.opening import KINDS, Kind, sniff
     from wayfold.formats.quake import Carrier, Level, SpawnPoint, load_bsp

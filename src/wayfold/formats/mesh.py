@@ -20,7 +20,8 @@ from wayfold.core.archive import File, replacing
 from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._polygons import triangulate_faces
-from wayfold.formats.text import coordinates, read_bytes, shown, whole_numbers
+from wayfold.formats.opening import KINDS, sniff
+from wayfold.formats.text import coordinates, read_bytes, read_text, shown, whole_numbers
 from wayfold.geometry.frame import Frame
 from wayfold.geometry.mesh import Mesh
 
@@ -192,13 +193,13 @@ _LOST = 1e-6  # of the extent: what float32 may take from coordinates in a binar
 
 @checks.checked
 def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
-    """Read a triangle mesh; what it is is told by the end of its name.
+    """Read a triangle mesh, of whichever format its content is; see `sniff`.
 
     Parameters
     ----------
     file : path
-        `.obj`, `.glb`, `.gltf`, `.stl`, `.ply` (each also with `.gz` or `.xz` behind, but for `.gltf`), a Quake 3 level
-        (`.bsp`, see `load_bsp`) or CityJSON (`.city.json`, see `load_cityjson`).
+        OBJ, glTF (`.glb`, `.gltf`), STL, PLY, a Quake 3 level (`.bsp`, see `load_bsp`) or CityJSON (`.city.json`, see
+        `load_cityjson`), each also compressed by gzip or xz.
     up : "z" or "y", optional
         The file's axis that points up. With ``"y"`` every point (x, y, z) becomes (x, -z, y), so that z is up. By
         default ``"y"`` for glTF, whose specification says so, and ``"z"`` for everything else.
@@ -215,11 +216,14 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     FormatError
         When there is no such file, it is damaged, or it holds no triangles.
     """
-    suffix = _suffix(file)
+    kind = sniff(file)
+    if kind == "sample" or not KINDS[kind].is_mesh:
+        what = "is a sample" if kind == "sample" else f"holds {KINDS[kind].title}"
+        raise FormatError(f"{what}, not a mesh; meshes are {_READABLE} files", file)
     if up is None:
-        up = "y" if suffix in (".glb", ".gltf") else "z"
+        up = "y" if kind in ("glb", "gltf") else "z"
     try:
-        mesh = _load(file, suffix)
+        mesh = _load(file, kind)
     except GeometryError as error:
         raise FormatError(str(error), file) from None
     if up == "y":
@@ -268,45 +272,43 @@ def _suffix(file: File) -> str:
     return os.path.splitext(name)[1]
 
 
-def _load(file: File, suffix: str) -> Mesh:
-    if suffix == ".bsp":
+def _load(file: File, kind: str) -> Mesh:
+    if kind == "bsp":
         from wayfold.formats.quake import load_bsp
 
         return load_bsp(file).mesh
-    if suffix in (".json", ".cityjson"):
+    if kind == "cityjson":
         from wayfold.formats.cityjson import load_cityjson
 
         return load_cityjson(file)
-    if suffix == ".obj":
-        return parse_obj(file, read_bytes(file))
-    if suffix not in (".glb", ".gltf", ".stl", ".ply"):
-        raise FormatError(f"a mesh is read from {_READABLE} files", file)
-    data = read_bytes(file)
+    if kind == "obj":
+        return parse_obj(file, read_text(file))
+    data = read_bytes(file) if kind == "glb" else read_text(file)
     try:
-        return _load_trimesh(file, suffix, data)
+        return _load_trimesh(file, kind, data)
     except WayfoldError:
         raise
     except Exception as error:  # trimesh's readers meet damage with whatever it makes them raise
-        raise FormatError(f"damaged {suffix} file: {error or type(error).__name__}", file) from error
+        raise FormatError(f"damaged .{kind} file: {error or type(error).__name__}", file) from error
 
 
-def _load_trimesh(file: File, suffix: str, data: bytes) -> Mesh:
+def _load_trimesh(file: File, kind: str, data: bytes) -> Mesh:
     """A mesh through trimesh, after checks of what trimesh would believe."""
     import trimesh
 
     resolver = None
-    if suffix == ".stl":
+    if kind == "stl":
         _check_stl(file, data)
-    elif suffix == ".ply":
+    elif kind == "ply":
         data = _with_every_digit(data)
     else:
-        resolver = _Buffers(file, _check_gltf(file, suffix, data))
-    loaded = trimesh.load(io.BytesIO(data), file_type=suffix[1:], resolver=resolver, process=False)
+        resolver = _Buffers(file, _check_gltf(file, kind, data))
+    loaded = trimesh.load(io.BytesIO(data), file_type=kind, resolver=resolver, process=False)
     if isinstance(loaded, trimesh.Scene):
         return _flatten(file, loaded)
     if not isinstance(loaded, trimesh.Trimesh) or len(loaded.faces) == 0:
         raise FormatError("there are no triangles in the file", file)
-    if suffix == ".ply":
+    if kind == "ply":
         _check_ply(file, data, len(loaded.vertices), len(loaded.faces))
     return Mesh(loaded.vertices, loaded.faces)
 
@@ -383,17 +385,17 @@ def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
             raise FormatError(f"the header says {rows} rows but the file ends before that", file, last)
 
 
-def _check_gltf(file: File, suffix: str, data: bytes) -> set[str]:
+def _check_gltf(file: File, kind: str, data: bytes) -> set[str]:
     """Raise when a glTF file claims more data than there is: trimesh would make arrays of the claimed size.
 
     Returns the names of the files that its buffers lie in.
     """
     text = data
-    if suffix == ".glb":
+    if kind == "glb":
         if len(data) < 20 or data[:4] != b"glTF":
             raise FormatError("not a binary glTF file", file)
-        version, length, size, kind = struct.unpack_from("<III4s", data, 4)
-        if version != 2 or kind != b"JSON" or length > len(data) or size > len(data) - 20:
+        version, length, size, chunk = struct.unpack_from("<III4s", data, 4)
+        if version != 2 or chunk != b"JSON" or length > len(data) or size > len(data) - 20:
             raise FormatError("not a whole binary glTF 2 file", file)
         text = data[20 : 20 + size]
     try:

@@ -5,7 +5,6 @@ x is the column, y the row, and the origin is the top left cell.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,8 @@ from wayfold.core import checks
 from wayfold.core.archive import File, replacing
 from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError, VersionError
-from wayfold.formats.text import columns, finite_numbers, read_bytes, shown, whole_numbers
+from wayfold.formats.opening import sniff
+from wayfold.formats.text import columns, finite_numbers, read_text, shown, whole_numbers
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 """Kinds of cells in `MovingAiMap.kinds`."""
@@ -172,7 +172,7 @@ def load_map(file: File) -> MovingAiMap:
     FormatError
         With the line, when the header or a row is not as the format asks.
     """
-    lines = read_bytes(file).split(b"\n")
+    lines = read_text(file).split(b"\n")
     header: dict[bytes, bytes] = {}
     for number, line in enumerate(lines[:4], 1):
         words = line.split()
@@ -232,7 +232,7 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
 
 @checks.checked
 def load_scen(file: File) -> Scenarios | Scenarios3D:
-    """Read a MovingAI scenario file: `Scenarios` of a `.scen`, `Scenarios3D` of a `.3dscen`.
+    """Read a MovingAI scenario file: `Scenarios` of a `.scen`, `Scenarios3D` of a `.3dscen`, as its content says.
 
     Raises
     ------
@@ -242,9 +242,9 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
         With the line, when a row is not bucket, map, width, height, start x, start y, goal x, goal y, length, or a
         cell lies outside the map.
     """
-    if os.fspath(file).lower().endswith(".3dscen"):
+    if sniff(file) == "3dscen":
         return load_scen3d(file)
-    lines = read_bytes(file).split(b"\n")
+    lines = read_text(file).split(b"\n")
     check_version(file, lines[0])
     try:
         return _scenarios(lines[1:])
@@ -436,7 +436,7 @@ def load_map3d(file: File) -> Map3D:
     FormatError
         With the line, when the header is not ``voxel X Y Z`` or a row is not a voxel inside the map.
     """
-    lines = read_bytes(file).split(b"\n")
+    lines = read_text(file).split(b"\n")
     words = lines[0].split()
     if len(words) != 4 or words[0].lower() != b"voxel":
         raise FormatError(f"expected 'voxel X Y Z', not {shown(lines[0])}", file, 1)
@@ -482,7 +482,7 @@ def load_scen3d(file: File) -> Scenarios3D:
     FormatError
         With the line, when there is no map name or a row is not start x y z, goal x y z, length, ratio.
     """
-    lines = read_bytes(file).split(b"\n")
+    lines = read_text(file).split(b"\n")
     check_version(file, lines[0])
     name = lines[1].strip() if len(lines) > 1 else b""
     try:

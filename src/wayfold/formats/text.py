@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import lzma
 import os
 import stat
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +20,49 @@ from wayfold.errors import FormatError
 
 _MAX_RATIO = 250  # geometry packs 5 to 50 times; beyond this a file is a trap
 _SMALL = 1 << 24  # bytes that are unpacked whatever the ratio
+_HEAD = 1 << 16  # bytes that tell what a file is
+_GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
+_MARK = b"\xef\xbb\xbf"
 
 
 def read_bytes(file: File) -> bytes:
-    """All bytes of a file; `.gz` and `.xz` are unpacked.
+    """All bytes of a file; one that is compressed by gzip or xz, as its first bytes tell, is unpacked.
 
     Raises
     ------
     FormatError
-        When there is no such file, it cannot be read, is empty, or is a damaged `.gz` or `.xz`.
+        When there is no such file, it cannot be read, is empty, or is compressed and damaged.
     """
-    name = os.fspath(file).lower()
+    return _read(file, None)
+
+
+def read_text(file: File) -> bytes:
+    """All bytes of a text file as `read_bytes` gives them, without a byte order mark."""
+    return without_mark(_read(file, None))
+
+
+def read_head(file: File) -> bytes:
+    """The first bytes of a file, unpacked: enough to tell what it is."""
+    return _read(file, _HEAD)
+
+
+def without_mark(data: bytes) -> bytes:
+    """Text without the byte order mark that some editors put before UTF-8."""
+    return data.removeprefix(_MARK)
+
+
+def _read(file: File, size: int | None) -> bytes:
     try:
         kind = os.stat(file).st_mode
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # a pipe could keep us waiting, a device never ends
             raise FormatError("is not a regular file; save its content under a name and open that", file)
         with open(file, "rb") as handle:
-            data = handle.read()
-        if name.endswith((".gz", ".xz")):
-            data = _unpack(file, data, name.endswith(".gz"))
+            magic = handle.read(len(_XZ))
+            handle.seek(0)
+            if magic.startswith((_GZIP, _XZ)):
+                data = _unpack(file, handle, magic.startswith(_GZIP), size)
+            else:
+                data = handle.read(-1 if size is None else size)
     except FileNotFoundError:
         raise FormatError("no such file", file) from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
@@ -51,12 +74,11 @@ def read_bytes(file: File) -> bytes:
     return data
 
 
-def _unpack(file: File, packed: bytes, is_gzip: bool) -> bytes:
-    """The content of a `.gz` or `.xz` file, unless it is one made to fill the memory."""
-    limit = max(_SMALL, _MAX_RATIO * len(packed))
-    source = io.BytesIO(packed)
-    with gzip.GzipFile(fileobj=source) if is_gzip else lzma.LZMAFile(source) as unpacked:
-        data = unpacked.read(limit + 1)
+def _unpack(file: File, packed: IO[bytes], is_gzip: bool, size: int | None) -> bytes:
+    """The content of a compressed file, or its first bytes, unless it is one made to fill the memory."""
+    limit = max(_SMALL, _MAX_RATIO * os.fstat(packed.fileno()).st_size)
+    with gzip.GzipFile(fileobj=packed) if is_gzip else lzma.LZMAFile(packed) as unpacked:
+        data = unpacked.read(limit + 1 if size is None else size)
     if len(data) > limit:
         raise FormatError(f"unpacks to more than {_MAX_RATIO} times its size", file)
     return data

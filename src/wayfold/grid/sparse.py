@@ -20,6 +20,7 @@ from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.progress import stage
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import ParameterError
 from wayfold.formats import load_map
@@ -245,7 +246,7 @@ class SparseGrid(Savable):
         *,
         level: float | None = None,
         seeds: ArrayLike | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
         **options: Any,
     ) -> SparseGrid:
         """The cells of a mesh on which an agent can stand, on every floor.
@@ -266,7 +267,7 @@ class SparseGrid(Savable):
             Keep only the cells that are connected to those nearest to these points: without it, the tops of roofs and
             what is enclosed in solids are cells too.
         progress : callable, optional
-            Called with the number of rows of cells that have been looked at and of all.
+            Called as ``progress(what, done, total)`` with rows of cells.
         **options
             As for `SparseGrid`, but `max_step`.
 
@@ -279,7 +280,7 @@ class SparseGrid(Savable):
 
         if "max_step" in options:
             raise ParameterError("from_mesh takes max_step from the agent's climb: leave it out")
-        cells, step, origin, scale = sources.mesh_cells(mesh, agent or Agent(), cell, level, progress)
+        cells, step, origin, scale = sources.mesh_cells(mesh, agent or Agent(), cell, level, stage(progress, "cells"))
         grid = cls.from_cells(cells, sector_size, max_step=step, **options)
         grid.origin, grid.scale = origin, scale
         if seeds is not None:

@@ -20,6 +20,7 @@ from wayfold.agent import check_motions
 from wayfold.core import batches, checks
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.progress import Progress
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph, files
@@ -27,7 +28,7 @@ from wayfold.graph.graph import edge_costs
 from wayfold.graph.searcher import Points
 from wayfold.hierarchy import _customise_kernels, partition
 from wayfold.hierarchy.levels import HierarchyLevel, Levels, base_slots
-from wayfold.hierarchy.partition import Partition, Progress
+from wayfold.hierarchy.partition import Partition
 from wayfold.hierarchy.query import Queries
 from wayfold.path import Path, Paths, Status
 

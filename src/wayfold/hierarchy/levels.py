@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from wayfold.core import batches
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable
+from wayfold.core.progress import Progress
 from wayfold.graph import Graph
 from wayfold.graph.search_kernels import SearchState
 from wayfold.graph.searcher import NO_NODES, Workspaces
 from wayfold.hierarchy import _customise_kernels, _query_kernels
-from wayfold.hierarchy.partition import Carried, Partition, Progress
+from wayfold.hierarchy.partition import Carried, Partition
 
 # More portals than this in a part, and the distances between them cost more than the search they save.
 MOST_PORTALS = 1024

@@ -10,7 +10,6 @@ partition gives shortest paths, so it need not be a good one where the graph has
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,13 +20,13 @@ from scipy.sparse.csgraph import connected_components
 
 from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
+from wayfold.core.progress import Progress
 from wayfold.errors import ParameterError
 from wayfold.graph import Graph
 from wayfold.hierarchy import _customise_kernels
 
 Labels = NDArray[np.int64]
 _BLOCK = 1024  # nodes that METIS partitions at a time where it is asked for many parts
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from wayfold.core import checks
 from wayfold.core.archive import File, replacing
 from wayfold.errors import FormatError, GeometryError, ParameterError
-from wayfold.formats.text import read_bytes, shown
+from wayfold.formats.opening import KINDS, sniff
+from wayfold.formats.text import read_text, shown
 from wayfold.navmesh import polygons
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.snapshot import MeshSnapshot
@@ -20,12 +21,13 @@ Read = tuple[PolyMesh, NDArray[np.uint8]]
 
 def read(file: File) -> Read:
     """The mesh in a `.mesh` or `.obj` file."""
-    suffix = os.path.splitext(os.fspath(file).lower().removesuffix(".gz").removesuffix(".xz"))[1]
-    if suffix not in (".mesh", ".obj"):
-        raise FormatError("a mesh of polygons is read from .mesh and .obj files", file)
-    data = read_bytes(file)
+    kind = sniff(file)
+    if kind not in ("mesh", "obj"):
+        what = KINDS[kind].title if kind in KINDS else "a sample"
+        raise FormatError(f"holds {what}: a mesh of polygons is read from .mesh and .obj files", file)
+    data = read_text(file)
     try:
-        return _read_mesh(file, data) if suffix == ".mesh" else _read_obj(file, data)
+        return _read_mesh(file, data) if kind == "mesh" else _read_obj(file, data)
     except GeometryError as error:
         raise FormatError(str(error), file) from None
 

@@ -20,6 +20,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks, text
 from wayfold.core.batches import run_chunks
 from wayfold.core.interrupts import interruptible
+from wayfold.core.progress import stage
 from wayfold.core.schema import Parts, Savable
 from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.geometry import Mesh
@@ -148,7 +149,7 @@ class NavMesh(Savable):
         zones: Sequence[Zone] = (),
         bounds: ArrayLike | None = None,
         workers: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
         min_region: float | None = None,
         merge_region: float | None = None,
         max_edge: float = 12.0,
@@ -186,7 +187,7 @@ class NavMesh(Savable):
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
         progress : callable, optional
-            Called as ``progress(done, total)`` with tiles.
+            Called as ``progress(what, done, total)`` with tiles.
         min_region : float, square metres, >= 0, optional
             Smaller islands of ground are dropped. 64 cells by default.
         merge_region : float, square metres, >= 0, optional
@@ -247,7 +248,7 @@ class NavMesh(Savable):
             bounds=None if bounds is None else check_bounds(bounds),
             keep=building.check_keep(keep),
             workers=workers,
-            progress=progress,
+            progress=stage(progress, "navigation mesh"),
         )
         return cls._of(MeshSnapshot(topology, built), who)
 

@@ -16,6 +16,7 @@ from wayfold.agent import ALL_MOTIONS, Motion, check_motions
 from wayfold.core import batches, checks
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.progress import stage
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
@@ -436,7 +437,9 @@ class SubregionGraph(Savable):
         return self.graph.path(label_a, label_b).nodes
 
     @reads
-    def prepare_exact(self, landmarks: int = LANDMARKS, *, progress: Callable[[int, int], None] | None = None) -> None:
+    def prepare_exact(
+        self, landmarks: int = LANDMARKS, *, progress: Callable[[str, int, int], None] | None = None
+    ) -> None:
         """Compute what exact queries take their bounds from; the first of them does so otherwise.
 
         Parameters
@@ -444,11 +447,12 @@ class SubregionGraph(Savable):
         landmarks : int, 1 to 64
             4 bytes a waypoint each, and the time of a search over the whole graph.
         progress : callable, optional
-            Called as ``progress(done, total)`` now and then.
+            Called as ``progress(what, done, total)`` now and then.
         """
         count = checks.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
-            self._bounds = Bounds(self._current(), self.motions, self.graph, self.labels, count, progress)
+            told = stage(progress, "landmarks")
+            self._bounds = Bounds(self._current(), self.motions, self.graph, self.labels, count, told)
 
     def _filtered(self, start: int, goal: int, margin: int, weight: float, budget: int) -> Path:
         """Dijkstra's algorithm (A* where costs say something about distance) over subregions, then filtered A*."""

@@ -13,6 +13,7 @@ from wayfold.agent import AGENT_VALUES, ALL_MOTIONS, Agent, Motion, agent_from_m
 from wayfold.core import checks, text
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
+from wayfold.core.progress import stage
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
@@ -211,7 +212,7 @@ class WaypointGraph(Savable):
         motions: int | str = ALL_MOTIONS,
         closed: Mesh | None = None,
         workers: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Callable[[str, int, int], None] | None = None,
     ) -> WaypointGraph:
         """Place waypoints in a mesh and join those that see each other (Wardhana et al. 2015, section 3).
 
@@ -237,7 +238,7 @@ class WaypointGraph(Savable):
         workers : int, >= 1, optional
             Threads, all cores by default; the result is the same.
         progress : callable, optional
-            Called as ``progress(done, total)`` now and then.
+            Called as ``progress(what, done, total)`` now and then.
 
         Raises
         ------
@@ -251,7 +252,8 @@ class WaypointGraph(Savable):
         if not isinstance(mesh, Mesh) or not isinstance(agent, Agent):
             raise ParameterError(f"expected a Mesh and an Agent, not {type(mesh).__name__} and {type(agent).__name__}")
         kinds = check_motions(motions)
-        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, kinds, closed, workers, progress)
+        told = stage(progress, "waypoints")
+        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, kinds, closed, workers, told)
         waypoints = cls(graph, regions, surroundings)
         waypoints.timings = timings
         return waypoints

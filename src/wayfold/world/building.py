@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayfold.agent import Agent, Motion
 from wayfold.core import checks
 from wayfold.core.locks import ReadersWriter
+from wayfold.core.progress import Progress
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.grid import SparseGrid
@@ -23,7 +24,6 @@ from wayfold.world.cache import Cache, key_of
 from wayfold.world.cells import CellPlanner
 from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
 from wayfold.world.planner import Notes, Planner
-from wayfold.world.progress import Progress
 from wayfold.world.roaming import RoamingPlanner
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelPlanner
@@ -67,8 +67,7 @@ def _walking(request: PlannerRequest, notes: Notes) -> Planner:
     key = key_of(source.content, agent=asdict(agent), kinds=sorted(costs), closed=closed, **notes.settings)
     navmesh = _cached(cache, key, "navmesh", NavMesh, notes)
     if navmesh is None:
-        tell = _told(progress, "navigation mesh")
-        navmesh = NavMesh.build(mesh, agent, areas=areas, progress=tell, **notes.settings)
+        navmesh = NavMesh.build(mesh, agent, areas=areas, progress=progress, **notes.settings)
         cache.put(key, "navmesh", navmesh)
     key = key_of(key, costs=costs, accelerator=chosen.accelerator)
     now = WalkingSnapshot(navmesh, rates)
@@ -92,10 +91,9 @@ def _roaming(request: PlannerRequest, notes: Notes) -> Planner:
     if waypoints is None:
         # A flyer cannot enter water, others cannot walk on it.
         around = mesh if agent.motions == Motion.VOLUMETRIC else mesh.without(*closed)
-        tell = _told(progress, "waypoints")
         shut = None if around is mesh else closed_surface(mesh, closed)
         waypoints = WaypointGraph.build(
-            around, agent, motions=agent.motions, closed=shut, progress=tell, **notes.settings
+            around, agent, motions=agent.motions, closed=shut, progress=progress, **notes.settings
         )
         cache.put(key, "waypoints", waypoints)
     fast: Any
@@ -119,8 +117,7 @@ def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
     key = key_of(source.content, agent=asdict(agent), closed=closed, **notes.settings)
     found = _cached(cache, key, "sparse-grid", SparseGrid, notes)
     if found is None:
-        tell = _told(progress, "cells")
-        found = SparseGrid.from_mesh(source.mesh.without(*closed), agent, progress=tell, **notes.settings)
+        found = SparseGrid.from_mesh(source.mesh.without(*closed), agent, progress=progress, **notes.settings)
         cache.put(key, "sparse-grid", found)
     if not found.num_cells:
         raise GeometryError("the agent can stand in the middle of no cell: it may be too large, or the cells")
@@ -204,8 +201,3 @@ def _cached(cache: Cache, key: str, kind: str, of: Any, notes: Notes) -> Any:
     if found is not None:
         notes.cached = str(cache.file(key, kind))
     return found
-
-
-def _told(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
-    """Progress of one stage."""
-    return None if progress is None else lambda done, total: progress(what, done, total)

@@ -1,20 +1,21 @@
-"""A progress bar for who waits at a terminal; a world that is built in a program says nothing unless it is asked."""
+"""A progress bar on the terminal while a world builds something; programs without a terminal see nothing."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Progress = Callable[[str, int, int], None]
+from wayfold.core.progress import Progress
+
 _PATIENCE = 1.0  # seconds before the bar appears
 
 
 @contextmanager
 def told(progress: Progress | None) -> Iterator[Progress | None]:
-    """What builders shall call: `progress` itself, or a bar on the terminal, or nothing where there is none."""
+    """Yield what builders call: `progress` itself, a bar on a terminal, or None where there is no terminal."""
     if progress is not None or not sys.stderr.isatty():
         yield progress
         return

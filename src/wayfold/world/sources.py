@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold import formats, samples
+from wayfold import formats
 from wayfold.core import checks
 from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError
-from wayfold.formats import Map3D, MovingAiMap
+from wayfold.formats import Map3D, MovingAiMap, opening
 from wayfold.geometry import Mesh
 from wayfold.samples import Plan, Scene
 from wayfold.terrain import Terrain
@@ -64,6 +64,9 @@ class Source(Portable):
         return np.array([[-0.5] * 3, [side - 0.5 for side in self.voxels.shape]])
 
 
+_GEOMETRIES = (Mesh, Terrain, Scene, Plan, MovingAiMap, Map3D)
+
+
 def of(world: Any) -> Source:
     """A source from a mesh, a map, a sample or a terrain."""
     if isinstance(world, Mesh):
@@ -88,28 +91,16 @@ def of(world: Any) -> Source:
 
 
 def read(file: File, up: Any, options: dict[str, Any]) -> Source:
-    """A source from a file; what it is is told by the end of its name."""
-    checks.file(file)
-    name = os.fspath(file).lower()
-    if name.startswith("sample:"):
-        return of(samples.make(os.fspath(file)[len("sample:") :], **options))
-    if up is not None and name.endswith((".map", ".3dmap", ".geojson", ".wayfold")):
-        raise ParameterError(f"up is for meshes: {os.fspath(file)} has none")
-    if name.endswith(".geojson"):
+    """A source from whatever `wayfold.open` reads, as long as it is a geometry."""
+    if formats.sniff(file) == "geojson":
+        if up is not None:
+            raise ParameterError(f"up is for meshes: {os.fspath(file)} holds {formats.KINDS['geojson'].title}")
         return of(Terrain.from_geojson(file, **options))
-    if options:
-        raise ParameterError(f"unknown option {checks.shown(next(iter(options)))} for {os.fspath(file)}")
-    if name.endswith(".map"):
-        return of(formats.load_map(file))
-    if name.endswith(".3dmap"):
-        return of(formats.load_map3d(file))
-    if name.endswith(".wayfold"):
-        from wayfold.formats.load import load
-
-        saved = load(file)
-        if not isinstance(saved, Terrain):
-            raise FormatError(
-                f"holds a {type(saved).__name__}, not a geometry: open the level itself, or use wayfold.load", file
-            )
-        return of(saved)
-    return of(formats.load_mesh(file, up))
+    held = opening.open(file, up=up, **options)
+    if not isinstance(held, _GEOMETRIES):
+        raise FormatError(
+            f"holds {checks.a_type(held)}, which is no geometry to make a world of: open the level that it was made "
+            "from, or use wayfold.open",
+            file,
+        )
+    return of(held)

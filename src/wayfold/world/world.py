@@ -15,6 +15,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.core.progress import Progress
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.path import Path
@@ -22,7 +23,7 @@ from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
 from wayfold.world.field import Field
 from wayfold.world.planner import Planner, Zones
-from wayfold.world.progress import Progress, told
+from wayfold.world.progress import told
 from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
 
@@ -80,8 +81,9 @@ class World(Portable):
         Parameters
         ----------
         file : path
-            Triangles (`.obj`, `.glb`, `.gltf`, `.stl`, `.ply`, `.bsp`, `.city.json`), cells (MovingAI `.map`), voxels
-            (`.3dmap`), weighted regions (`.geojson`, or a saved terrain), or ``"sample:NAME"``.
+            Whatever `wayfold.open` reads that is a geometry: triangles (`.obj`, `.glb`, `.gltf`, `.stl`, `.ply`,
+            `.bsp`, `.city.json`), cells (MovingAI `.map`), voxels (`.3dmap`), weighted regions (`.geojson`, or a saved
+            terrain), or ``"sample:NAME"``. The content decides what a file is, not its name.
         up : "z" or "y", optional
             The axis of a mesh that points up: see `wayfold.formats.load_mesh`.
         cache : bool or folder
@@ -95,7 +97,7 @@ class World(Portable):
         Raises
         ------
         FormatError
-            When the file is not there, is damaged, or holds no geometry.
+            When there is no such file, it is damaged, or it holds no geometry.
         """
         return cls(sources.read(file, up, options), str(file).replace("\\", "/").rsplit("/", 1)[-1], cache, closed)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import CHARACTER_NOTES, CHARACTERS, Agent, Motion
 from wayfold.core.arrays import distinct
 from wayfold.errors import MissingDependencyError, ParameterError, WayfoldError
 from wayfold.view.viewer.drawing import (
@@ -35,8 +35,10 @@ from wayfold.view.viewer.drawing import (
     up,
 )
 from wayfold.view.viewer.gate import Control, all_within, one_of, within, yes_or_no
-from wayfold.view.viewer.session import AGENTS, AUTO, CUSTOM, MODES, SEARCHES, Crowd, End, Session
+from wayfold.view.viewer.session import AUTO, CUSTOM, MODES, SEARCHES, Crowd, End, Session
 from wayfold.world import World
+
+_WHO = " ".join(f"{name.capitalize()}: {note}" for name, note in CHARACTER_NOTES.items())
 
 
 @dataclass
@@ -166,7 +168,7 @@ class Panel:
         self.progress = gui.add_progress_bar(0.0, visible=False, animated=True)
         self.report = gui.add_markdown("")
         with gui.add_folder("Who and how"):
-            self.agent = gui.add_dropdown("agent", (*AGENTS, CUSTOM), hint="Who is walking, climbing or flying.")
+            self.agent = gui.add_dropdown("agent", (*CHARACTERS, CUSTOM), hint=_WHO)
             self._add_custom(gui)
             self.map = gui.add_dropdown("map", maps, hint="auto chooses by what the agent can do.")
             self.accelerator = gui.add_dropdown("accelerator", (AUTO,))

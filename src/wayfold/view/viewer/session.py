@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import CHARACTERS, Agent, Motion
 from wayfold.core.arrays import offsets_of
 from wayfold.errors import OffMapError, ParameterError, WayfoldError
 from wayfold.geometry import TriangleIndex
@@ -20,15 +20,8 @@ from wayfold.view.viewer.drawing import Layer, colourings, map_mesh, show_level,
 from wayfold.world import Box, Planner, World
 from wayfold.world.choice import ACCELERATORS
 
-AGENTS: dict[str, Agent] = {
-    "person": Agent(),
-    "cart": Agent(radius=0.9, height=1.6, climb=0.2, slope=20.0),
-    "spider": Agent(radius=0.25, height=0.5, climb=0.25, slope=50.0, motions=Motion.SURFACE | Motion.ADHESIVE),
-    "bird": Agent(radius=0.3, height=0.6, motions=Motion.VOLUMETRIC),
-}
-"""By name; `CUSTOM` stands for one whose sizes the user sets."""
-
 CUSTOM = "custom"
+"""The agent whose sizes the user sets, beside the ready-made `CHARACTERS`."""
 
 
 class Crowd:
@@ -145,7 +138,7 @@ class Session:
     Attributes
     ----------
     agent_name : str
-        One of `AGENTS`, or "custom".
+        One of `CHARACTERS`, or "custom".
     agent : Agent
     map_name, accelerator_name, search : str
         What was asked for; `planner` knows what "auto" became.
@@ -163,8 +156,8 @@ class Session:
     def __init__(self, world: World, *, most: int = 150_000) -> None:
         self.world = world
         self.most = most
-        self.agent_name = next(iter(AGENTS))
-        self.agent = AGENTS[self.agent_name]
+        self.agent_name = next(iter(CHARACTERS))
+        self.agent = CHARACTERS[self.agent_name]
         self.map_name, self.accelerator_name, self.search = AUTO, AUTO, SEARCHES[0]
         self.planner: Planner | None = None
         self.start: End | None = None
@@ -181,13 +174,13 @@ class Session:
     # --- who and how -------------------------------------------------------------------------------------------------
 
     def choose_agent(self, name: str, agent: Agent | None = None) -> None:
-        """Another agent: a name of `AGENTS`, or "custom" with the agent; `prepare` comes next."""
-        if name != CUSTOM and name not in AGENTS:
-            raise ParameterError(f"unknown agent {name!r}: choose from {', '.join(AGENTS)} or {CUSTOM}")
+        """Another agent: a name of `CHARACTERS`, or "custom" with the agent; `prepare` comes next."""
+        if name != CUSTOM and name not in CHARACTERS:
+            raise ParameterError(f"unknown agent {name!r}: choose from {', '.join(CHARACTERS)} or {CUSTOM}")
         if name == CUSTOM and agent is None:
             raise ParameterError("a custom agent needs its sizes")
         self.agent_name = name
-        self.agent = AGENTS[name] if agent is None else agent
+        self.agent = CHARACTERS[name] if agent is None else agent
         self.planner = None
 
     def choose_method(self, map_name: str, accelerator_name: str) -> None:
