@@ -429,3 +429,17 @@ def test_batches_of_paths_that_need_not_be_shortest_are_those_of_single_queries(
         assert best.cost == pytest.approx(graph.path(start, goal).cost, rel=1e-5)
         assert path.cost >= best.cost * (1 - 1e-5) or not path
     assert (quick.costs > shortest.costs * 1.001).any()
+
+
+def test_batches_of_quick_paths_end_beside_updates():
+    graph = lattice(16)
+    hierarchy = Hierarchy.build(graph, merge=4, levels=2, exact=False)
+    hierarchy._default_top[False] = 1
+    sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
+    edges = np.column_stack([sources, graph.targets])[:5]
+    starts, goals = random_pairs(graph, 40)
+    with ThreadPoolExecutor(1) as pool:
+        updates = pool.submit(lambda: [hierarchy.update(edges, 2.0 + turn % 2) for turn in range(40)])
+        for _ in range(10):
+            assert len(hierarchy.paths(starts, goals, exact=False, workers=2)) == len(starts)
+        updates.result()

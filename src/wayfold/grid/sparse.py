@@ -536,9 +536,9 @@ class SparseGrid(Savable):
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
 
-        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(9) for y in range(9) if x != 4 or y == 0])
-        >>> grid.path((0, 8), (8, 8), exact=True).cost
-        18.0
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 2)])
+        >>> grid.path((0, 0, 0), (2, 1, 2), exact=True).points.tolist()
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.0, 2.0], [2.0, 1.0, 2.0]]
         """
         first, last = self._planner.ends(start, goal)
         share = checks.number(trim, "trim", low=0.0, high=0.9)

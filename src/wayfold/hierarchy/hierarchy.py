@@ -207,6 +207,10 @@ class Hierarchy(Savable):
     @reads
     def graph(self) -> Graph:
         """The graph with its present costs."""
+        return self._graph_now()
+
+    def _graph_now(self) -> Graph:
+        """The graph, without the lock: threads of a batch that the caller has locked must not wait for it."""
         graph = self._graph
         if graph is None:
             with self._making:
@@ -283,7 +287,7 @@ class Hierarchy(Savable):
             level = self._default_top[exact]
         level = min(level, top)
         if level == 0:
-            return self.graph.path(first, last)
+            return self._graph_now().path(first, last)
         if exact:
             # After an update the graph is made again only where it is asked for, not to save some microseconds here.
             near = (
@@ -291,11 +295,11 @@ class Hierarchy(Savable):
             )
             path = near or queries.one(first, last, top=level, single=False, points=self._points_of)
         elif queries.levels.same_part(level, first, last):
-            return self.graph.path(first, last)  # section III.C, phase 1
+            return self._graph_now().path(first, last)  # section III.C, phase 1
         else:
             path = queries.one(first, last, top=level, single=True, points=self._points_of)
             if not path:
-                path = self.graph.path(first, last)  # one-way and closed edges can cut the chosen portals off
+                path = self._graph_now().path(first, last)  # one-way and closed edges can cut the chosen portals off
         if not path and self._may_have_split:
             self._refresh_components()
         return path
@@ -527,7 +531,7 @@ class Hierarchy(Savable):
         if levels.fits < parts.levels and exact:  # only in a file of somebody else's making
             raise ParameterError("a part has too many portals")
         _, slots = base_slots(graph, parts)
-        costs = edge_costs(self.graph)[slots].astype(np.float32)
+        costs = edge_costs(self._graph_now())[slots].astype(np.float32)
         levels.customise(costs, self._components, workers=workers, progress=progress)
         linked = parts.starts[:1] if exact else parts.starts
         return Queries(levels, max((int(np.diff(starts).max()) for starts in linked), default=1))
@@ -554,7 +558,7 @@ class Hierarchy(Savable):
     def _over_levels(self, exact: bool) -> Queries:
         queries = self._queries.get(exact)
         if queries is None:
-            graph = self.graph  # outside the lock, which it takes itself
+            graph = self._graph_now()  # outside the lock, which it takes itself
             with self._making:
                 queries = self._queries.get(exact)
                 if queries is None:
@@ -572,7 +576,7 @@ class Hierarchy(Savable):
         return Graph(graph.points, graph.offsets, graph.targets, costs, directed=graph.directed)
 
     def _refresh_components(self) -> None:
-        self._components = self.graph.components()
+        self._components = self._graph_now().components()
         self._may_have_split = False
 
     def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
