@@ -241,7 +241,7 @@ def run(data: RealData, *, full: bool, progress: Callable[[str], None], count: i
                 check_flood_fill(cuts[method])
             check_cut(cuts[method], name)
         starts, goals = routes(cuts, count, seed=1).transpose(1, 0, 2)
-        exact = cuts["hertel-mehlhorn"].paths(starts, goals, optimal=True, workers=1)
+        exact = cuts["hertel-mehlhorn"].paths(starts, goals, exact=True, workers=1)
         for method, cut in cuts.items():
             raw = cut.paths(starts, goals, smooth=False, workers=1)
             lengths, bends = [path.length for path in raw], [turns(path.points) for path in raw]

@@ -413,11 +413,11 @@ BY_CALLABLE = {
         "heights": np.zeros((5, 5)), "cover": np.zeros((4, 4), np.uint8), "names": ("grass",), "weights": {0: 1.0},
     },
     "Terrain.from_raster": {"weights": np.ones((4, 4)), "names": None},
-    "Terrain.painted": {"layers": lambda: [(_shapely(HOLE), 2.0)]},
+    "Terrain.changed": {"layers": lambda: [(_shapely(HOLE), 2.0)]},
     "Terrain.from_mesh": {"weights": {"ground": 1.0, "grass": 3.0}},
     "Terrain.path": {"weights": None, "nodes": "centres"},
     "Terrain.field": {"nodes": "centres"},
-    "Terrain.paths": {"weights": None},
+    "Terrain.paths": {"weights": None, "nodes": "centres"},
     "Terrain.cost": {"weights": None},
     "NavMesh.from_polygons": {"kinds": [1]},
     "NavMesh": {"ground": lambda: _parts()[0], "kinds": lambda: _parts()[1]},
@@ -501,9 +501,6 @@ _NAVMESH = {
     "min_region": None, "merge_region": None, "max_edge": 12.0, "max_error": 1.3, "max_bulge": None, "max_corners": 6,
     "detail_error": None,
 }  # fmt: skip
-_TERRAIN = {
-    "graph": "refined", "search": None, "epsilon": 64.0, "cell": None, "nodes": "centres", "steps": "exact",
-}  # fmt: skip
 OPTIONS = {
     "Path.plot": [{}],  # matplotlib's own
     "Mesh.without": [{"*names": "grass"}],
@@ -514,11 +511,9 @@ OPTIONS = {
     "SparseGrid.from_movingai": [_GRID],
     "NavMesh.build": [_NAVMESH],
     "NavMesh.paths": [{"optimal": True, "costs": {1: 2.0}, "budget": None}],
-    "Terrain.paths": [_TERRAIN | {"radius": 0.0, "weights": None}, _TERRAIN | {"graph": "grid", "cell": 2.0}],
     "FloorPlan.decompose": [_CUT | {"method": "deaccon"}],
     "Building.decompose": [_CUT | {"method": "deaccon"}],
     "Decomposition.build": [_CUT],
-    "Decomposition.paths": [{"smooth": True, "optimal": False}],
     "make": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
     "World.sample": [{"size": (20.0, 20.0), "seed": 0}, {"name": "maze", "width": 3, "height": 3, "seed": 0}],
     "World.open": [

@@ -32,7 +32,7 @@ from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.geometry.polygon import overlaying
 from wayfold.graph import Graph
 from wayfold.graph.searcher import Workspaces
-from wayfold.path import Path
+from wayfold.path import Path, Paths
 
 if TYPE_CHECKING:
     from wayfold.floorplan.information import Information
@@ -214,9 +214,6 @@ def region_cells(
     neighbours = np.ascontiguousarray(both[:, 1])
     return _query_kernels.RegionGrid(corners, offsets, heights, beside, neighbours, bins, items, frame, shape)
 
-
-if TYPE_CHECKING:
-    pass
 
 _Decomposition = TypeVar("_Decomposition", bound="Decomposition")
 
@@ -671,45 +668,66 @@ class Decomposition(Savable):
         return np.concatenate([self.frame.local(self.centres), np.column_stack([doors, self.gateway_heights])])
 
     @at_one_moment
-    def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, optimal: bool = False) -> Path:
-        """A path between two points of the free space.
+    @checks.renamed(optimal="exact")
+    def path(self, start: ArrayLike, goal: ArrayLike, *, smooth: bool = True, exact: bool = False) -> Path:
+        """Find a path between two points of the free space.
 
-        A* over the navigation graph finds the regions to pass (Hale et al. 2008), start and goal standing for the
-        centres of their own regions; the funnel then pulls the path straight through the gateways on the way.
+        By default A* over the navigation graph finds the regions to pass (Hale et al. 2008), with start and goal in
+        place of the centres of their own regions; the funnel then pulls the path straight through the gateways on the
+        way. That takes about half as long as `exact`, and the path is the paper's; but region centres are a rough
+        guide, so it may follow the wrong corridor: over nine measured levels paths were 2.5 % longer than the
+        shortest on average, and single ones half as long again.
 
         A start or goal on a border belongs to every region it touches, and the shortest of the paths from and to each
-        of them is taken. Ways lead through gateways, so regions that touch only in a point (a *pinch point*) are not
-        joined by it; who stands on the point itself can leave it to all sides.
+        of them is taken. Paths lead through gateways, so regions that touch only in a point (a *pinch point*) are not
+        joined by it; from a start on the point itself a path may leave to all sides.
 
         Parameters
         ----------
-        start, goal : (x, y) or (x, y, z)
+        start, goal : (x, y) or (x, y, z), metres
         smooth : bool
-            False gives the paper's path, over gateway midpoints and region centres.
-        optimal : bool
-            Search the shortest path of all instead, exactly, with the `NavMesh` of the regions; then the `nodes` of the
-            path are regions, and it is never longer than the smooth one. On stairs and ramps lengths are those on the
-            ground, between the mouths where they meet the floors; up to 200 ways over other mouths are looked at.
+            False gives the paper's path, over gateway midpoints and region centres. Exact paths are always smooth.
+        exact : bool
+            Search for the shortest path of all instead, with the `NavMesh` of the regions; its `nodes` are regions,
+            and it is never longer than the smooth one. On stairs and ramps lengths are those on the ground, between
+            the mouths where they meet the floors; up to 200 ways over other mouths are compared.
 
         Raises
         ------
         OffMapError
             When the start or the goal lies in no region.
+
+        Examples
+        --------
+        >>> from wayfold import FloorPlan
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> round(cut.path((1, 1), (9, 1), exact=True).length, 3)
+        9.211
         """
         a, b = self._place(start, "start"), self._place(goal, "goal")
-        return routes.shortest(self, a, b) if optimal else routes.between(self, a, b, smooth)
+        return routes.shortest(self, a, b) if exact else routes.between(self, a, b, smooth)
 
     @at_one_moment
-    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: bool) -> list[Path]:
-        """Paths of many queries in threads, each the same as `path` gives.
+    @checks.renamed(optimal="exact")
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        smooth: bool = True,
+        exact: bool = False,
+        workers: int | None = None,
+    ) -> Paths:
+        """Find the paths of many queries in threads, each the same as `path` gives.
 
         Parameters
         ----------
         starts, goals : (q, 2) or (q, 3) array_like
+        smooth, exact : bool
+            As for `path`.
         workers : int, >= 1, optional
-            Threads, all cores by default.
-        **options
-            `smooth` and `optimal`, as for `path`.
+            Threads; all cores by default.
 
         Raises
         ------
@@ -718,13 +736,7 @@ class Decomposition(Savable):
         """
         a, b = self._places(starts, "starts"), self._places(goals, "goals")
         checks.same_length(a, b)
-        smooth = checks.flag(options.pop("smooth", True), "smooth")
-        optimal = checks.flag(options.pop("optimal", False), "optimal")
-        if options:
-            raise ParameterError(
-                f"paths has no option {checks.shown(next(iter(options)))}: its options are smooth, optimal"
-            )
-        return routes.many(self, a, b, smooth, optimal, workers)
+        return routes.many(self, a, b, smooth, exact, workers)
 
     @at_one_moment
     def navmesh(self) -> NavMesh:

@@ -14,7 +14,7 @@ from wayfold.floorplan._query_kernels import RouteSpace
 from wayfold.geometry.funnel_kernels import pull_string
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
@@ -85,23 +85,23 @@ def many(
     starts: list[RegionPlace],
     goals: list[RegionPlace],
     smooth: bool,
-    optimal: bool,
+    exact: bool,
     workers: int | None,
-) -> list[Path]:
+) -> Paths:
     """The paths of many queries, in threads."""
-    if optimal and len(starts):
+    if exact and len(starts):
         _ = cut.exact_mesh  # made once, before the threads ask for it
     found: list[Any] = [None] * len(starts)
 
     def work(begin: int, end: int) -> None:
         for k in range(begin, end):
-            if optimal:
+            if exact:
                 found[k] = shortest(cut, starts[k], goals[k])
             else:
                 found[k] = between(cut, starts[k], goals[k], smooth)
 
     run_chunks(work, len(starts), workers=workers, chunk=16)
-    return found
+    return Paths.of(found)
 
 
 def _pulled(cut: Decomposition, start: RegionPlace, goal: RegionPlace, nodes: NDArray[np.int32], settled: int) -> Path:

@@ -21,7 +21,7 @@ from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import LARGEST, Frame
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
@@ -236,7 +236,7 @@ class Terrain(Savable):
         other._prepared, other._cuts = self._prepared, self._cuts
         return other
 
-    def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
+    def changed(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
         """The same ground with areas that are dearer, cheaper or closed; this terrain stays as it is.
 
         Only the triangles that an outline meets are cut; all others are kept, and so is what earlier calls with some
@@ -284,6 +284,8 @@ class Terrain(Savable):
             painted._source = self, local, factors
             painted._edit = self, found
         return painted
+
+    painted = checks.moved("painted", "changed")
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
         """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
@@ -445,16 +447,36 @@ class Terrain(Savable):
         routes = self._routes(graph, *self._options(graph, cell, nodes, steps, size))
         return TerrainField(self, ends[1], size, _field_of(routes, ends[1], int(places[1])), again)
 
-    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        graph: str = "refined",
+        search: str | None = None,
+        epsilon: float = 64.0,
+        cell: float | None = None,
+        nodes: str = "centres",
+        steps: str = "exact",
+        radius: float = 0.0,
+        weights: Mapping[str, float] | None = None,
+        workers: int | None = None,
+    ) -> Paths:
         """Paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
         ----------
         starts, goals : (q, 2) or (q, 3) array_like
-        workers : int, >= 1, optional
-            Threads, all cores by default.
-        **options
+            Start and goal of each query.
+        graph, search, epsilon, cell, nodes, steps, radius, weights
             As for `path`.
+        workers : int, >= 1, optional
+            Threads; all cores by default.
+
+        Raises
+        ------
+        OffMapError
+            When any start or goal is off the map, in an obstacle or too close to one.
         """
         first, last = checks.points3(starts, "starts"), checks.points3(goals, "goals")
         checks.same_length(first, last)
@@ -462,12 +484,23 @@ class Terrain(Savable):
 
         def work(begin: int, end: int) -> None:
             for at in range(begin, end):
-                found[at] = self.path(first[at], last[at], **options)
+                found[at] = self.path(
+                    first[at],
+                    last[at],
+                    graph=graph,
+                    search=search,
+                    epsilon=epsilon,
+                    cell=cell,
+                    nodes=nodes,
+                    steps=steps,
+                    radius=radius,
+                    weights=weights,
+                )
 
         if len(first):
             work(0, 1)  # what all queries share is built once
         batches.run_chunks(lambda a, b: work(a + 1, b + 1), max(0, len(first) - 1), workers=workers, chunk=8)
-        return found
+        return Paths.of(found)
 
     def _check_query(self, graph: str, search: str, nodes: str, steps: str) -> None:
         checks.choice(graph, "graph", GRAPHS)
@@ -868,7 +901,7 @@ class TerrainField:
     def __reduce__(self) -> tuple[Any, ...]:
         return _field_again, (self._terrain, *self._again)  # what it has found is found again
 
-    def paths(self, starts: ArrayLike, *, workers: int | None = None) -> list[Path]:
+    def paths(self, starts: ArrayLike, *, workers: int | None = None) -> Paths:
         """Paths from many starts, (q, 2) or (q, 3), in parallel."""
         terrain = self._terrain
         given = checks.points3(starts, "starts")[:, :2]
@@ -889,7 +922,7 @@ class TerrainField:
                 found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both, self._radius)
 
         batches.run_chunks(work, len(points), workers=workers, chunk=8)
-        return found
+        return Paths.of(found)
 
 
 def _field_again(terrain: Terrain, goal: Floats, options: dict[str, Any]) -> TerrainField:

@@ -194,7 +194,7 @@ class TerrainPlanner(Planner):
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Lying:
         layers = [(zone.polygon, cost) for zone, cost in after.costs]
         layers += [(block.polygon, float("inf")) for block in after.blocks]
-        return Lying(self._own.painted(layers), self._now.options)
+        return Lying(self._own.changed(layers), self._now.options)
 
     def _commit(self, prepared: Lying) -> None:
         self._now = prepared
