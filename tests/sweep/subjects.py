@@ -414,6 +414,7 @@ BY_CALLABLE = {
     },
     "Terrain.from_raster": {"weights": np.ones((4, 4)), "names": None},
     "Terrain.changed": {"layers": lambda: [(_shapely(HOLE), 2.0)]},
+    "Terrain.random_points": {"near": HERE[:2], "radius": 4.0, "component": 0},
     "Terrain.from_mesh": {"weights": {"ground": 1.0, "grass": 3.0}},
     "Terrain.path": {"weights": None, "nodes": "centres"},
     "Terrain.field": {"nodes": "centres"},

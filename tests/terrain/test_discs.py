@@ -120,7 +120,7 @@ def test_a_grown_terrain_weighs_what_the_disc_touches(seed, radius, count, offse
     layers = []
     for number in range(count + 1):
         terrain = base.changed(layers)
-        grown = terrain._grown(radius)
+        grown = terrain.grown(radius)
         places = rng.uniform(0, 100, (300, 2)) + shift
         at = grown.locate(places)
         weights = np.where(at < 0, np.inf, grown.triangle_weights[at])

@@ -94,7 +94,7 @@ def check_edits(seed, count, radius):
     edited = 0
     for number in range(1, count + 1):
         terrain = base.changed(layers[:number])
-        grown = terrain._grown(radius)
+        grown = terrain.grown(radius)
         routes = grown._routes("refined", 0.0)
         if isinstance(routes, EditedRoutes):
             check_graph(grown, routes)
@@ -182,8 +182,8 @@ def test_ground_after_many_clustered_edits_is_that_from_scratch_in_whatever_orde
             kept.append(layers[layer])
             if draw.random() < 0.3:
                 kept.pop(int(draw.integers(len(kept))))
-            base.changed(kept)._grown(radius)
-        edited, fresh = (one.changed(kept)._grown(radius) for one in (base, clustered_terrain(seed)))
+            base.changed(kept).grown(radius)
+        edited, fresh = (one.changed(kept).grown(radius) for one in (base, clustered_terrain(seed)))
         np.testing.assert_array_equal(edited.vertices, fresh.vertices)  # to the last digit
         np.testing.assert_array_equal(edited.triangles, fresh.triangles)
         np.testing.assert_array_equal(edited.twins, fresh.twins)
@@ -210,6 +210,6 @@ def test_the_hundredth_block_of_a_cluster_cuts_no_more_triangles_than_those_arou
     for number in range(100):
         x, y = draw.uniform(6, 22, 2)
         layers.append((shapely.box(x, y, x + 1.3, y + 0.9), np.inf))
-        base.changed(layers)._grown(radius)
+        base.changed(layers).grown(radius)
         assert sum(cut) <= 512, number
         cut.clear()

@@ -307,6 +307,35 @@ def point3(
     return array if array.size == 3 else np.array([array[0], array[1], height])
 
 
+def places(points: ArrayLike, name: str = "points", *, largest: float = LARGEST) -> tuple[NDArray[np.float64], bool]:
+    """One point or many as a finite (q, 3) float64 array, and whether it is one; missing heights are 0.
+
+    >>> places((3, 4))
+    (array([[3., 4., 0.]]), True)
+    """
+    array = floats(points, name, "numbers of shape (q, 2) or (q, 3), or one point")
+    if not array.size:
+        return np.empty((0, 3)), False
+    single = array.ndim == 1
+    return points3(array[None] if single else array, name, largest=largest), single
+
+
+def ends(
+    starts: ArrayLike, goals: ArrayLike, *, largest: float = LARGEST
+) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
+    """One start and goal or many as (q, 3) arrays of the same length, and whether they are one pair.
+
+    A single start serves many goals, and a single goal many starts.
+    """
+    first, one_start = places(starts, "starts", largest=largest)
+    last, one_goal = places(goals, "goals", largest=largest)
+    if one_start != one_goal:
+        count = len(last) if one_start else len(first)
+        first, last = (np.array(np.broadcast_to(part, (count, 3))) for part in (first, last))
+    same_length(first, last)
+    return first, last, one_start and one_goal
+
+
 def nodes(values: Any, name: str, count: int, what: str = "node", whose: str = "the graph") -> NDArray[np.int32]:
     """Numbers of some of `count` nodes, of any shape."""
     array = wholes(values, name, f"{what} numbers")

@@ -273,16 +273,21 @@ def fits(ground: Ground, weights: Array, points: Array, radius: float) -> NDArra
     return free
 
 
-def nearest(ground: Ground, weights: Array, point: Array, reach: float) -> Array:
-    """The nearest place on open ground within `reach` of a point, the point itself where there is none."""
-    near = ground.near((point[0], point[1], point[0], point[1]), reach)
-    near = near[np.isfinite(weights[near])]
+def nearest(ground: Ground, weights: Array, point: Array, max_distance: float) -> Array:
+    """The nearest place on open ground within a distance of a point, the point itself where there is none."""
+    free = np.isfinite(weights)
+    if np.isinf(max_distance):  # no farther than the nearest corner
+        corners = ground.mesh.vertices[ground.mesh.triangles[free]].reshape(-1, 2)
+        max_distance = float(np.hypot(*(corners - point).T).min(initial=0.0 if not len(corners) else np.inf))
+        max_distance = max_distance * (1.0 + 1e-9) + ground.slack
+    near = ground.near((point[0], point[1], point[0], point[1]), max_distance)
+    near = near[free[near]]
     if not near.size:
         return point
     open_ = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
     spot = shapely.Point(point)
     gaps = shapely.distance(open_, spot)
     at = int(np.argmin(gaps))
-    if gaps[at] > reach or gaps[at] == 0:
+    if gaps[at] > max_distance or gaps[at] == 0:
         return point
     return np.asarray(shapely.get_coordinates(shapely.shortest_line(open_[at], spot))[0])

@@ -12,8 +12,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse
 import shapely
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 
 from wayfold.core import batches, checks, text
 from wayfold.core.bounded_cache import BoundedCache
@@ -21,6 +23,7 @@ from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import LARGEST, Frame
+from wayfold.geometry.polygon import overlaying
 from wayfold.path import Path, Paths, Status
 from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
@@ -306,6 +309,262 @@ class Terrain(Savable):
         line = self._local(checks.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
 
+    # --- open ground -----------------------------------------------------------------------------------------
+
+    def grown(self, radius: float) -> Terrain:
+        """Return the terrain on which the centre of a disc is a point, made on first use and kept.
+
+        Every region is grown by the radius, heavier ones over lighter ones; obstacles and what is too close to them are
+        left out. Without a radius it is this terrain.
+
+        Parameters
+        ----------
+        radius : float, metres, >= 0
+            Sides lie a thousandth of it too far out, corners at most 9 % (2.5 % on maps of up to 4,000 triangles).
+
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 9), float("inf"))])
+        >>> len(terrain.component_areas), len(terrain.grown(1.0).component_areas)
+        (1, 2)
+        """
+        size = checks.number(radius, "radius", low=0.0)
+        if size == 0:
+            return self
+        found: Terrain = self._prepared.get(("grown", size, self._by_name.tobytes()), lambda: self._grow(size))
+        return found
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Connected part of the open ground that each triangle belongs to, (m,), from 0; -1 in obstacles.
+
+        Points pass pinch points, so triangles that share a corner are connected; on `grown` ground they share a side.
+        """
+        free = np.isfinite(self._weights)
+        if self._passes:
+            rows, corners = np.repeat(np.flatnonzero(free), 3), self.triangles[free].ravel()
+            shape = len(free), len(self._ground.mesh.vertices)
+            meets = scipy.sparse.csr_array((np.ones(len(rows), np.bool_), (rows, corners)), shape=shape)
+            joined = scipy.sparse.block_array([[None, meets], [meets.T, None]], format="csr")
+        else:
+            half = np.flatnonzero(self.twins > np.arange(self.twins.size))
+            here, there = half // 3, self.twins[half] // 3
+            both = free[here] & free[there]
+            shape = len(free), len(free)
+            joined = scipy.sparse.csr_array((np.ones(int(both.sum())), (here[both], there[both])), shape=shape)
+        labels = connected_components(joined, directed=False)[1][: len(free)]
+        result = np.full(len(free), -1, np.int32)
+        result[free] = np.unique(labels[free], return_inverse=True)[1].reshape(-1)
+        return result
+
+    @cached_property
+    def component_areas(self) -> Floats:
+        """Area of each connected part of the open ground, square metres, (c,)."""
+        free = self.components >= 0
+        areas = 0.5 * _doubled_areas(*np.swapaxes(self.vertices[self.triangles[free]], 0, 1))
+        return np.asarray(np.bincount(self.components[free], weights=areas), np.float64)
+
+    def component_of(self, points: ArrayLike, *, radius: float = 0.0) -> Any:
+        """Return the connected part of the open ground that points lie in; of `grown` ground for a disc.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            On open ground.
+        radius : float, metres, >= 0
+            Of a disc around each point.
+
+        Returns
+        -------
+        (q,) int32 array, or an int for one point
+            An index of `component_areas` of the (grown) terrain; -1 where a disc only just fits and cannot move.
+
+        Raises
+        ------
+        OffMapError
+            When a point is off the map, in an obstacle, or nearer to one than the radius.
+        """
+        where, single = checks.places(points)
+        size = checks.number(radius, "radius", low=0.0)
+        found = self._component_of(where[:, :2], size, "point" if single else "points")
+        return int(found[0]) if single else found
+
+    def _component_of(self, given: Floats, radius: float, name: str) -> NDArray[np.int32]:
+        ends, places = self._placed(given, radius, (name,))
+        open_ = self.grown(radius)
+        if radius > 0 and len(ends):
+            places = open_._locate(np.stack([self._on_grown(open_, end, radius) for end in ends]))
+        return np.where(places < 0, -1, open_.components[places]).astype(np.int32)
+
+    def reachable(self, starts: ArrayLike, goals: ArrayLike, *, radius: float = 0.0) -> Any:
+        """Whether a path leads from start to goal, from `components`, without a search.
+
+        Points pass pinch points, discs do not. Refined routes exist wherever this is True; other graphs may miss a
+        narrow way.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one point
+            A single start serves many goals, and a single goal many starts.
+        radius : float, metres, >= 0
+            Of a disc.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one pair
+
+        Raises
+        ------
+        OffMapError
+            When a start or goal is off the map, in an obstacle, or nearer to one than the radius.
+
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 10), float("inf"))])
+        >>> terrain.reachable((1, 1), (9, 1)), terrain.reachable((1, 1), [(2, 9), (9, 1)]).tolist()
+        (False, [True, False])
+        """
+        size = checks.number(radius, "radius", low=0.0)
+        first, last, single = checks.ends(starts, goals)
+        names = ("start", "goal") if single else ("starts", "goals")
+        a, b = (self._component_of(part[:, :2], size, name) for part, name in zip((first, last), names, strict=True))
+        joined = (a == b) & (a >= 0)
+        return bool(joined[0]) if single else joined
+
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None, radius: float = 0.0) -> Floats:
+        """Return the place on open ground nearest to each point: the point itself where it lies on open ground.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Anywhere.
+        max_distance : float, metres, >= 0, optional
+            Farthest that a place may lie from its point; any distance by default.
+        radius : float, metres, >= 0
+            Of a disc, which fits at the place found.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a place, or (3,) for one point; heights are 0
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for and has no place.
+
+        >>> from shapely import box
+        >>> Terrain([(box(0, 0, 10, 10), 1.0)]).nearest((12, 5)).tolist()
+        [10.0, 5.0, 0.0]
+        """
+        where, single = checks.places(points)
+        most = np.inf if max_distance is None else checks.number(max_distance, "max_distance", low=0.0)
+        open_ = self.grown(radius)
+        found = np.column_stack([where[:, :2], np.zeros(len(where))])
+        local = open_._local(where)
+        places = open_._locate(local)
+        for at in np.flatnonzero((places < 0) | ~np.isfinite(open_._weights[places])).tolist():
+            place = discs.nearest(open_._ground, open_._weights, local[at], most)
+            found[at] = np.nan
+            if (place != local[at]).any():
+                found[at, :2], found[at, 2] = open_._ground.frame.world(place), 0.0
+        if single and np.isnan(found[0, 0]):
+            within = "" if np.isinf(most) else f" within {most:g} m"
+            shown = text.place(where[0, :2], self._ground.extent)
+            raise OffMapError(f"({shown}) has no open ground{within}: use a larger max_distance, or another point")
+        return found[0] if single else found
+
+    def random_points(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        near: ArrayLike | None = None,
+        radius: float | None = None,
+        component: int | None = None,
+    ) -> Floats:
+        """Return (count, 3) points spread evenly over the open ground, by area; heights are 0.
+
+        For places where a disc fits, ask its `grown` ground.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y), optional
+            Only points within `radius` of this one.
+        radius : float, metres, > 0
+            With `near` only.
+        component : int, optional
+            Only points in this one of the `components`.
+
+        Raises
+        ------
+        OffMapError
+            When there is no such ground.
+
+        >>> from shapely import box
+        >>> Terrain([(box(0, 0, 10, 10), 1.0)]).random_points(3, seed=1).shape
+        (3, 3)
+        """
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
+        rng = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius go together: give both or neither")
+        free = np.flatnonzero(self.components >= 0)
+        corners = self.vertices[self.triangles[free]]
+        areas = _doubled_areas(*np.swapaxes(corners, 0, 1))
+        where = ""
+        if component is not None:
+            index = checks.whole(component, "component", low=0, high=max(0, len(self.component_areas) - 1))
+            areas[self.components[free] != index] = 0.0
+        if near is not None:
+            centre = checks.point3(near, "near")[None]
+            size = checks.number(radius, "radius", low=0.0, high=LARGEST, open_low=True)
+            local = self._ground.mesh.vertices[self.triangles[free[areas > 0.0]]]
+            corners = _within(local, self._local(centre)[0], size)
+            areas = _doubled_areas(*np.swapaxes(corners, 0, 1))
+            corners = self._ground.frame.world(corners.reshape(-1, 2)).reshape(-1, 3, 2)
+            where = f" within {size:g} m of ({text.place(centre[0, :2], self._ground.extent)})"
+        if not number:
+            return np.empty((0, 3))
+        if not areas.sum() > 0.0:
+            raise OffMapError(f"there is no open ground{where}")
+        at = rng.choice(len(areas), number, p=areas / areas.sum())
+        u, v = np.sort(rng.random((2, number)), axis=0)[:, :, None]
+        a, b, c = np.swapaxes(corners, 0, 1)
+        return np.column_stack([a[at] * u + b[at] * (v - u) + c[at] * (1 - v), np.zeros(number)])
+
+    def expanded_points(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        graph: str = "refined",
+        search: str | None = None,
+        radius: float = 0.0,
+    ) -> Floats:
+        """Return (k, 3) points: the nodes that the search for a path settles, for pictures; heights are 0.
+
+        Parameters
+        ----------
+        start, goal, search, radius
+            As for `path`.
+        graph : "refined", "dual-extra" or "dual"
+            The graphs that have nodes of their own in advance.
+        """
+        checks.choice(graph, "graph", ("refined", "dual-extra", "dual"))
+        self._check_query(graph, search or "astar", "centres", "exact")
+        size = checks.number(radius, "radius", low=0.0)
+        ends, places = self._ends(start, goal, size)
+        of, routes = self, self._routes(graph, size) if graph != "refined" or size == 0 else None
+        if routes is None:
+            of = self.grown(size)
+            ends = np.stack([self._on_grown(of, end, size) for end in ends])
+            routes, places = of._routes(graph, 0.0), of._locate(ends)
+        seen: list[NDArray[np.int32]] = []
+        if (places >= 0).all() and np.isfinite(of._weights[places]).all():
+            routes.trail(ends, places, search or "astar", seen)
+        nodes = np.concatenate([np.empty(0, np.int32), *seen])
+        return np.column_stack([self._ground.frame.world(routes.points[nodes]), np.zeros(len(nodes))])
+
     # --- queries ---------------------------------------------------------------------------------------------
 
     def path(
@@ -512,7 +771,7 @@ class Terrain(Savable):
 
     def _refined_disc(self, ends: Floats, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
-        grown = self._grown(radius)
+        grown = self.grown(radius)
         inner = np.stack([self._on_grown(grown, end, radius) for end in ends])
         places = grown._locate(inner)
         if (places < 0).any() or not np.isfinite(grown._weights[places]).all():
@@ -522,7 +781,7 @@ class Terrain(Savable):
 
     def _disc_field(self, goal: Floats, radius: float) -> Callable[[Floats, int], Path]:
         """Refined routes of a disc to one goal."""
-        grown = self._grown(radius)
+        grown = self.grown(radius)
         last = self._on_grown(grown, goal, radius)
         place = int(grown._locate(last[None])[0])
         if place < 0 or not np.isfinite(grown._weights[place]):
@@ -559,20 +818,13 @@ class Terrain(Savable):
             return end
         return discs.nearest(grown._ground, grown._weights, end, 0.2 * radius)
 
-    def _grown(self, radius: float) -> Terrain:
-        """The terrain on which the centre of a disc is a point; this one without a radius."""
-        if radius == 0:
-            return self
-        found: Terrain = self._prepared.get(("grown", radius, self._by_name.tobytes()), lambda: self._grow(radius))
-        return found
-
     def _grow(self, radius: float) -> Terrain:
         if self._source is None:
             ground, weights = discs.grow(self._ground, self._weights, radius)
         else:
             # Only around what was painted is it another one than that of the terrain underneath.
             base, polygons, factors = self._source
-            before = base._grown(radius)
+            before = base.grown(radius)
             fine = discs.is_fine(base._weights)
             layers: list[Any] = []
             names = shapely.to_wkb(np.array(polygons, object)).tolist()
@@ -636,48 +888,22 @@ class Terrain(Savable):
     ) -> tuple[Floats, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
         given = np.stack([checks.point3(start, names[0]), checks.point3(goal, names[1])])[:, :2]
-        ends = self._local(given)
-        places = self._locate(ends)
-        free = discs.fits(self._ground, self._weights, ends, radius)
-        for name, end, place, fits in zip(names, given, places, free, strict=True):
-            self._check_place(name, end, int(place), bool(fits), radius)
-        return ends, places
+        return self._placed(given, radius, names)
 
-    # --- for planners ----------------------------------------------------------------------------------------
+    def _placed(self, given: Floats, radius: float, names: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
+        """Points (q, 2) in the ground's coordinates, and their triangles; raises where a disc cannot be.
 
-    def _open_places(self, start: ArrayLike, goal: ArrayLike, radius: float) -> NDArray[np.int32]:
-        """The triangles of start and goal on the ground for a disc's centre, -1 where it does not get."""
-        ends, places = self._ends(start, goal, radius)
-        if radius == 0:
-            return places
-        grown = self._grown(radius)
-        places = grown._locate(np.stack([self._on_grown(grown, end, radius) for end in ends]))
-        return np.where((places >= 0) & np.isfinite(grown._weights[places]), places, -1).astype(np.int32)
-
-    def _nearest(self, point: Floats, reach: float) -> Floats | None:
-        """The nearest place on open ground, None where there is none within `reach`."""
-        local = self._local(point[None])
-        place = int(self._locate(local)[0])
-        if place >= 0 and np.isfinite(self._weights[place]):
-            return point
-        found = discs.nearest(self._ground, self._weights, local[0], reach)
-        if (found == local[0]).all():
-            return None
-        return self._ground.frame.world(found)
-
-    def _searched(self, start: ArrayLike, goal: ArrayLike, graph: str, radius: float, search: str | None) -> Floats:
-        """Places of the nodes that the search for a path settles, in a refined or a dual extra graph."""
-        ends, places = self._ends(start, goal, radius)
-        of, routes = self, self._routes(graph, radius) if graph != "refined" or radius == 0 else None
-        if routes is None:
-            of = self._grown(radius)
-            ends = np.stack([self._on_grown(of, end, radius) for end in ends])
-            routes, places = of._routes(graph, 0.0), of._locate(ends)
-        seen: list[NDArray[np.int32]] = []
-        if (places >= 0).all() and np.isfinite(of._weights[places]).all():
-            routes.trail(ends, places, search or "astar", seen)
-        nodes = np.concatenate([np.empty(0, np.int32), *seen])
-        return self._ground.frame.world(routes.points[nodes])
+        A single name is that of all points, or of the only one.
+        """
+        points = self._local(given)
+        places = self._locate(points)
+        free = discs.fits(self._ground, self._weights, points, radius)
+        wrong = np.flatnonzero((places < 0) | ~np.isfinite(self._weights[places]) | ~free)
+        if len(wrong):
+            at = int(wrong[0])
+            name = names[at] if len(names) == len(given) else f"{names[0]}[{at}]"
+            self._check_place(name, given[at], int(places[at]), bool(free[at]), radius)
+        return points, places
 
     def _check_place(self, name: str, point: Floats, place: int, fits: bool, radius: float) -> None:
         where = f"{name} ({text.place(point, self._ground.extent)})"
@@ -866,6 +1092,24 @@ class _Grown(Terrain):
         )
         latest = 0 if self._latest is None else int(self._latest[1].nbytes)
         return own + latest + (0 if self._cuts.last is None else int(self._cuts.last.nbytes))
+
+
+def _doubled_areas(a: Floats, b: Floats, c: Floats) -> Floats:
+    """Twice the area of each triangle."""
+    return np.asarray(np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]), np.float64)
+
+
+@overlaying()
+def _within(triangles: Floats, centre: Floats, radius: float) -> Floats:
+    """What of triangles (m, 3, 2) lies in a disc, as triangles; the disc is a polygon of 256 corners on its circle."""
+    disc = shapely.buffer(shapely.Point(centre), radius, quad_segs=64)
+    parts = shapely.get_parts(shapely.intersection(shapely.polygons(triangles), disc))
+    pieces = parts[(shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & ~shapely.is_empty(parts)]
+    points, ring = shapely.get_coordinates(pieces, return_index=True)
+    first = np.flatnonzero(np.diff(ring, prepend=-1))[ring]
+    # Pieces are convex: a fan from the first corner of each.
+    second = np.flatnonzero((ring[:-1] == ring[1:]) & (np.arange(len(ring) - 1) > first[:-1])) if len(ring) else ring
+    return np.stack([points[first[second]], points[second], points[second + 1]], axis=1)
 
 
 def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:
