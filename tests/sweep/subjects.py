@@ -452,7 +452,7 @@ BY_CALLABLE = {
     "FloorPlan.from_movingai": {"file": lambda: saved("m.map")},
     "FloorPlan.slice": {"height": 0.0}, "FloorPlan.space_in": {"frame": lambda: _frame()},
     "Building": {"floors": lambda: [plan()], "transitions": ()},
-    "Decomposition.neighbours": {"region": 0},
+    "Decomposition.neighbours": {"region": 0}, "Decomposition.random_points": {"near": HERE[:2], "radius": 4.0},
     "Decomposition.add_obstacle": {"level": 0}, "Decomposition.remove_obstacle": {"level": 0},
     "Decomposition.collides": {"radius": 0.2},
     "ground_planes": {"share": 0.02},

@@ -21,7 +21,7 @@ from wayfold.core import text as _text
 from wayfold.core.arrays import offsets_of
 from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.interrupts import interruptible
-from wayfold.core.locks import Portable, at_one_moment, derived
+from wayfold.core.locks import Portable, at_one_moment, derived, view
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.floorplan import _query_kernels, building, gateways, hertel_mehlhorn, polygons, routes
@@ -30,6 +30,7 @@ from wayfold.floorplan.plan import METHODS, FloorPlan
 from wayfold.floorplan.polygons import ConvexPieces, FreeSpace
 from wayfold.geometry.frame import LARGEST, Frame
 from wayfold.geometry.polygon import overlaying
+from wayfold.geometry.scatter import fans, scatter, twice_areas, within
 from wayfold.graph import Graph
 from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path, Paths
@@ -457,6 +458,30 @@ class Decomposition(Savable):
         return len(self.offsets) - 1
 
     @derived
+    def bounds(self) -> NDArray[np.float64]:
+        """Lowest and highest x, y and z of the regions, metres, (2, 3); NaN where there is no region.
+
+        >>> from wayfold import FloorPlan
+        >>> FloorPlan([(0, 0), (10, 0), (10, 4), (0, 4)], height=2.0).decompose().bounds.tolist()
+        [[0.0, 0.0, 2.0], [10.0, 4.0, 2.0]]
+        """
+        if not self.num_regions:
+            return np.full((2, 3), np.nan)
+        corners, heights = self.corners, self.heights
+        return np.array([[*corners.min(axis=0), heights.min()], [*corners.max(axis=0), heights.max()]])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the regions and the plans, without what queries left behind."""
+        now = view(self)
+        arrays = (now.corners, now.local_corners, now.offsets, now.region_levels, now.heights)
+        own = sum(array.nbytes for array in arrays)
+        for level in now.levels:
+            shapes = [level.plan.boundary, *level.plan.obstacles]
+            own += 16 * int(shapely.get_num_coordinates(shapes).sum()) + level.ground.nbytes
+        return own
+
+    @derived
     def regions(self) -> list[Polygon]:
         """The regions as shapely polygons, counter-clockwise."""
         return [Polygon(self.corners[a:b]) for a, b in zip(self.offsets[:-1], self.offsets[1:], strict=True)]
@@ -659,6 +684,146 @@ class Decomposition(Savable):
                 hit[here] = distances < radius - self.rounding
         return bool(hit[0]) if single else hit
 
+    @at_one_moment
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None) -> NDArray[np.float64]:
+        """Return the place in a region nearest to each point, at the height of its region.
+
+        A point that lies in a region (see `locate`) has its place there. For others distances count heights where the
+        points have them, and are seen from above where they have none.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Anywhere.
+        max_distance : float, metres, >= 0, optional
+            Farthest that a place may lie from a point that lies in no region; any distance by default.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a place, or (3,) for one point
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for and has no place.
+
+        >>> from wayfold import FloorPlan
+        >>> from shapely import box
+        >>> FloorPlan(box(0, 0, 10, 4)).decompose().nearest((12, 1)).tolist()
+        [10.0, 1.0, 0.0]
+        """
+        given = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        where, single = checks.places(given)
+        most = np.inf if max_distance is None else checks.number(max_distance, "max_distance", low=0.0)
+        known = self.locate(given[None] if single else given) if len(where) else np.empty(0, np.int32)
+        found = where.copy()
+        found[known >= 0, 2] = self.heights[known[known >= 0]]
+        local = self.frame.local(where)
+        for at in np.flatnonzero(known < 0).tolist():
+            found[at] = np.nan
+            spot = shapely.Point(local[at, :2])
+            gaps = shapely.distance(self._shapes, spot)
+            if given.shape[-1] == 3:
+                gaps = np.hypot(gaps, self.heights - where[at, 2])
+            if len(gaps) and gaps.min() <= most:
+                region = int(np.argmin(gaps))
+                place = shapely.get_coordinates(shapely.shortest_line(self._shapes[region], spot))[0]
+                found[at] = *self.frame.world(place), self.heights[region]
+        if single and np.isnan(found[0, 0]):
+            text = _text.place(given, self.frame.extent)
+            raise OffMapError(
+                f"({text}) has no region{'' if np.isinf(most) else f' within {most:g} m'}: "
+                "use a larger max_distance, or another point"
+            )
+        return found[0] if single else found
+
+    @at_one_moment
+    def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
+        """Whether a path leads from start to goal, from the connected parts of the navigation graph, without a search.
+
+        Paths lead through gateways, so nobody passes a pinch point; a start on it belongs to all parts that meet there.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one point
+            A single start serves many goals, and a single goal many starts.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one pair
+
+        Raises
+        ------
+        OffMapError
+            When a start or goal lies in no region.
+
+        >>> from wayfold import FloorPlan
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 4)]).decompose()
+        >>> cut.reachable((1, 1), (9, 1)), cut.reachable((1, 1), [(2, 3), (9, 1)]).tolist()
+        (False, [True, False])
+        """
+        (first, one_start), (last, one_goal) = self._many(starts, "start"), self._many(goals, "goal")
+        if one_start != one_goal:
+            first, last = (first * len(last), last) if one_start else (first, last * len(first))
+        checks.same_length(first, last)
+        if not first:
+            return np.empty(0, np.bool_)
+        component = self.graph.components()
+        known: dict[int, set[int]] = {}
+        for place in (*first, *last):
+            known.setdefault(id(place), set(component[place.regions].tolist()))
+        joined = [not known[id(a)].isdisjoint(known[id(b)]) for a, b in zip(first, last, strict=True)]
+        return joined[0] if one_start and one_goal else np.array(joined)
+
+    @at_one_moment
+    def random_points(
+        self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
+    ) -> NDArray[np.float64]:
+        """Return (count, 3) points spread evenly over the regions, by area, at the heights of their regions.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y) or (x, y, z), optional
+            Only points within `radius` of this one; seen from above where it has no height.
+        radius : float, metres, > 0
+            With `near` only.
+
+        Raises
+        ------
+        OffMapError
+            When there is no region to draw from.
+
+        >>> from wayfold import FloorPlan
+        >>> from shapely import box
+        >>> FloorPlan(box(0, 0, 10, 4), height=2.0).decompose().random_points(2, seed=1)[:, 2].tolist()
+        [2.0, 2.0]
+        """
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius go together: give both or neither")
+        where = ""
+        if near is None:
+            triangles, regions = fans(self._shapes)
+        else:
+            centre = checks.point3(near, "near")
+            size = checks.number(radius, "radius", low=0.0, high=LARGEST, open_low=True)
+            given = checks.floats(near, "near")
+            up = self.heights - centre[2] if given.size == 3 else np.zeros(self.num_regions)
+            radii = np.sqrt(np.maximum(size * size - up * up, 0.0))
+            triangles, regions = within(self._shapes, self.frame.local(centre), radii)
+            where = f" within {size:g} m of ({_text.place(given, self.frame.extent)})"
+        areas = twice_areas(triangles)
+        if not number:
+            return np.empty((0, 3))
+        if not areas.sum() > 0.0:
+            raise OffMapError(f"there is no region to draw points from{where}")
+        points, chosen = scatter(triangles, areas, number, random)
+        return np.column_stack([self.frame.world(points), self.heights[regions[chosen]]])
+
     # --- paths -----------------------------------------------------------------------------------------------------
 
     @derived
@@ -804,6 +969,20 @@ class Decomposition(Savable):
         return f"<Decomposition by {self.method}: {self.num_regions} regions, {len(self.gateways)} gateways>"
 
     # --- inside ----------------------------------------------------------------------------------------------------
+
+    @derived
+    def _shapes(self) -> NDArray[Any]:
+        """The regions as shapely polygons relative to `frame`."""
+        shapes = np.empty(self.num_regions, object)
+        shapes[:] = [Polygon(self.local_corners[a:b]) for a, b in pairwise(self.offsets.tolist())]
+        return shapes
+
+    def _many(self, points: ArrayLike, name: str) -> tuple[list[routes.RegionPlace], bool]:
+        """Where one point or many stand, and whether it is one."""
+        array = checks.floats(points, f"{name}s", "numbers of shape (q, 2) or (q, 3), or one point")
+        if array.ndim == 1 and array.size:
+            return [self._place(array, name)], True
+        return (self._places(array, f"{name}s") if array.size else []), False
 
     @property
     def _storey(self) -> float:

@@ -23,7 +23,7 @@ from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import LARGEST, Frame
-from wayfold.geometry.polygon import overlaying
+from wayfold.geometry.scatter import scatter, twice_areas, within
 from wayfold.path import Path, Paths, Status
 from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
@@ -360,7 +360,7 @@ class Terrain(Savable):
     def component_areas(self) -> Floats:
         """Area of each connected part of the open ground, square metres, (c,)."""
         free = self.components >= 0
-        areas = 0.5 * _doubled_areas(*np.swapaxes(self.vertices[self.triangles[free]], 0, 1))
+        areas = 0.5 * twice_areas(self.vertices[self.triangles[free]])
         return np.asarray(np.bincount(self.components[free], weights=areas), np.float64)
 
     def component_of(self, points: ArrayLike, *, radius: float = 0.0) -> Any:
@@ -505,12 +505,12 @@ class Terrain(Savable):
         (3, 3)
         """
         number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
-        rng = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
         if (near is None) != (radius is None):
             raise ParameterError("near and radius go together: give both or neither")
         free = np.flatnonzero(self.components >= 0)
         corners = self.vertices[self.triangles[free]]
-        areas = _doubled_areas(*np.swapaxes(corners, 0, 1))
+        areas = twice_areas(corners)
         where = ""
         if component is not None:
             index = checks.whole(component, "component", low=0, high=max(0, len(self.component_areas) - 1))
@@ -518,19 +518,16 @@ class Terrain(Savable):
         if near is not None:
             centre = checks.point3(near, "near")[None]
             size = checks.number(radius, "radius", low=0.0, high=LARGEST, open_low=True)
-            local = self._ground.mesh.vertices[self.triangles[free[areas > 0.0]]]
-            corners = _within(local, self._local(centre)[0], size)
-            areas = _doubled_areas(*np.swapaxes(corners, 0, 1))
-            corners = self._ground.frame.world(corners.reshape(-1, 2)).reshape(-1, 3, 2)
+            local = shapely.polygons(self._ground.mesh.vertices[self.triangles[free[areas > 0.0]]])
+            pieces = within(local, self._local(centre)[0], size).triangles
+            corners, areas = self._ground.frame.world(pieces), twice_areas(pieces)
             where = f" within {size:g} m of ({text.place(centre[0, :2], self._ground.extent)})"
         if not number:
             return np.empty((0, 3))
         if not areas.sum() > 0.0:
             raise OffMapError(f"there is no open ground{where}")
-        at = rng.choice(len(areas), number, p=areas / areas.sum())
-        u, v = np.sort(rng.random((2, number)), axis=0)[:, :, None]
-        a, b, c = np.swapaxes(corners, 0, 1)
-        return np.column_stack([a[at] * u + b[at] * (v - u) + c[at] * (1 - v), np.zeros(number)])
+        points, _ = scatter(corners, areas, number, random)
+        return np.column_stack([points, np.zeros(number)])
 
     def expanded_points(
         self,
@@ -1092,24 +1089,6 @@ class _Grown(Terrain):
         )
         latest = 0 if self._latest is None else int(self._latest[1].nbytes)
         return own + latest + (0 if self._cuts.last is None else int(self._cuts.last.nbytes))
-
-
-def _doubled_areas(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Twice the area of each triangle."""
-    return np.asarray(np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]), np.float64)
-
-
-@overlaying()
-def _within(triangles: Floats, centre: Floats, radius: float) -> Floats:
-    """What of triangles (m, 3, 2) lies in a disc, as triangles; the disc is a polygon of 256 corners on its circle."""
-    disc = shapely.buffer(shapely.Point(centre), radius, quad_segs=64)
-    parts = shapely.get_parts(shapely.intersection(shapely.polygons(triangles), disc))
-    pieces = parts[(shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & ~shapely.is_empty(parts)]
-    points, ring = shapely.get_coordinates(pieces, return_index=True)
-    first = np.flatnonzero(np.diff(ring, prepend=-1))[ring]
-    # Pieces are convex: a fan from the first corner of each.
-    second = np.flatnonzero((ring[:-1] == ring[1:]) & (np.arange(len(ring) - 1) > first[:-1])) if len(ring) else ring
-    return np.stack([points[first[second]], points[second], points[second + 1]], axis=1)
 
 
 def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:
