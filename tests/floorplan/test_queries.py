@@ -263,7 +263,7 @@ def test_a_navmesh_has_the_regions_as_polygons_and_their_gateways_as_borders(wor
         return
     mesh = cut.navmesh()
     assert mesh.num_polygons == cut.num_regions
-    np.testing.assert_allclose(mesh.areas, cut.areas, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(mesh.areas, cut.region_areas, rtol=1e-6, atol=1e-6)
     assert (mesh.vertices[:, 2] == 1.5).all()
     wide = cut.gateways.widths > 1e-3
     borders = {(k, int(other)) for k, row in enumerate(mesh.neighbours) for other in row if other >= 0}

@@ -17,3 +17,10 @@ def test_optimal_is_exact(flag, many):
     with pytest.warns(DeprecationWarning, match="optimal= is now exact=$"):
         former = ask(*ends, optimal=flag)
     assert [path.length for path in former] == [path.length for path in ask(*ends, exact=flag)]
+
+
+def test_areas_of_regions_are_region_areas():
+    cut = FloorPlan(box(0, 0, 10, 10)).decompose()
+    with pytest.warns(DeprecationWarning, match="^areas is now region_areas$"):
+        former = cut.areas
+    assert former.tolist() == cut.region_areas.tolist() == [100.0]

@@ -115,7 +115,7 @@ def check_edits(seed, count, radius):
 
 def full(terrain):
     """The same ground as if it had never been edited."""
-    return Terrain._from_ground(terrain._ground, terrain._kinds, terrain._names, terrain._by_name)
+    return Terrain._from_ground(terrain._ground, terrain._areas, terrain._names, terrain._by_name)
 
 
 @seeds(3)

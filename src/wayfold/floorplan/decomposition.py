@@ -529,10 +529,12 @@ class Decomposition(Savable):
         return overlap(self.levels)
 
     @property
-    def areas(self) -> NDArray[np.float64]:
+    def region_areas(self) -> NDArray[np.float64]:
         """Area of each region, square metres, (r,)."""
         rings = np.split(self.local_corners, self.offsets[1:-1]) if self.num_regions else []
         return np.array([shapely.area(Polygon(ring)) for ring in rings])
+
+    areas = checks.moved_property("areas", "region_areas")
 
     @property
     def widths(self) -> NDArray[np.float64]:
@@ -637,7 +639,7 @@ class Decomposition(Savable):
         single = array.ndim == 1
         where = self.frame.local(checks.points3(array[None] if single else array))
         # Several regions hold a point only where floors lie above each other, and without z any of them will do.
-        reach = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
+        max_rise = np.inf if len(self.levels) == 1 or array.shape[-1] == 2 else self._storey
         hints = np.full(len(where), -1, np.int32)
         if last is not None:
             known = checks.wholes(last, "last", f"region numbers from 0 to {self.num_regions - 1}, or -1")
@@ -649,7 +651,7 @@ class Decomposition(Savable):
         found = np.full(len(where), -1, np.int32)
         if self.num_regions:
             marks = self._take_marks()
-            _query_kernels.locate(self.cells, marks, where, hints, reach, self.rounding, found)
+            _query_kernels.locate(self.cells, marks, where, hints, max_rise, self.rounding, found)
             self._marks.append(marks)
         return int(found[0]) if single else found
 
@@ -719,16 +721,16 @@ class Decomposition(Savable):
         found = where.copy()
         found[known >= 0, 2] = self.heights[known[known >= 0]]
         local = self.frame.local(where)
-        for at in np.flatnonzero(known < 0).tolist():
-            found[at] = np.nan
-            spot = shapely.Point(local[at, :2])
+        for index in np.flatnonzero(known < 0).tolist():
+            found[index] = np.nan
+            spot = shapely.Point(local[index, :2])
             gaps = shapely.distance(self._shapes, spot)
             if given.shape[-1] == 3:
-                gaps = np.hypot(gaps, self.heights - where[at, 2])
+                gaps = np.hypot(gaps, self.heights - where[index, 2])
             if len(gaps) and gaps.min() <= most:
                 region = int(np.argmin(gaps))
                 place = shapely.get_coordinates(shapely.shortest_line(self._shapes[region], spot))[0]
-                found[at] = *self.frame.world(place), self.heights[region]
+                found[index] = *self.frame.world(place), self.heights[region]
         if single and np.isnan(found[0, 0]):
             text = _text.place(given, self.frame.extent)
             raise OffMapError(
@@ -920,9 +922,9 @@ class Decomposition(Savable):
     @derived
     def exact_mesh(self) -> NavMesh:
         """The mesh that exact paths are searched on, relative to `frame`; `navmesh` gives one of your own to change."""
-        return self.mesh_without(())
+        return self._mesh_without(())
 
-    def mesh_without(self, closed: tuple[int, ...]) -> NavMesh:
+    def _mesh_without(self, closed: tuple[int, ...]) -> NavMesh:
         """The mesh that exact paths are searched on, relative to `frame`, with some gateways `closed`."""
         mesh: NavMesh = self._meshes.get(closed, lambda: gateways.navmesh(self, local=True, closed=closed))
         return mesh

@@ -30,7 +30,7 @@ from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
 from wayfold.terrain.repaint import CutPieces, Painted, repaint
-from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, Reach, is_small
+from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, GoalTree, is_small
 from wayfold.terrain.steiner import SteinerGraph
 from wayfold.terrain.subdivision import turns
 
@@ -131,7 +131,7 @@ class Terrain(Savable):
         default: float | None = None,
         bounds: Sequence[float] | None = None,
     ) -> None:
-        shapes, kinds, names, weights = sources.check_regions(regions)
+        shapes, areas, names, weights = sources.check_regions(regions)
         box: Bounds | None = None
         if default is not None:
             box = sources.check_bounds(bounds, shapes)
@@ -140,15 +140,15 @@ class Terrain(Savable):
         elif bounds is not None:
             raise ParameterError("bounds need a default weight for what is left inside them")
         ground, owners = sources.painted_ground(shapes, box)
-        painted = np.append(kinds, len(names) - 1)[owners].astype(np.int32)
+        painted = np.append(areas, len(names) - 1)[owners].astype(np.int32)
         self._set(ground, painted, names, weights)
 
-    def _set(self, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> None:
+    def _set(self, ground: Ground, areas: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> None:
         self._ground = ground
-        self._kinds = kinds
+        self._areas = areas
         self._names = names
         self._by_name = weights
-        self._weights: Floats = np.ascontiguousarray(weights[kinds])
+        self._weights: Floats = np.ascontiguousarray(weights[areas])
         self._prepared = BoundedCache(LIMIT)  # graphs and grown grounds
         self._cuts = BoundedCache(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
@@ -157,9 +157,9 @@ class Terrain(Savable):
         self._latest: tuple[CutPieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
-    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:
+    def _from_ground(cls, ground: Ground, areas: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:
         terrain = cls.__new__(cls)
-        terrain._set(ground, kinds, names, weights)
+        terrain._set(ground, areas, names, weights)
         return terrain
 
     # --- what it is ------------------------------------------------------------------------------------------
@@ -187,12 +187,12 @@ class Terrain(Savable):
     @property
     def triangle_names(self) -> list[str]:
         """Name of the region that each triangle belongs to."""
-        return [self._names[kind] for kind in self._kinds]
+        return [self._names[area] for area in self._areas]
 
     @property
     def num_triangles(self) -> int:
         """Number of triangles."""
-        return len(self._kinds)
+        return len(self._areas)
 
     @property
     def bounds(self) -> Bounds:
@@ -214,7 +214,7 @@ class Terrain(Savable):
     @property
     def nbytes(self) -> int:
         """Bytes of the triangulation and the weights, without what queries left behind."""
-        return sum(array.nbytes for array in self._ground.mesh) + self._kinds.nbytes + self._weights.nbytes
+        return sum(array.nbytes for array in self._ground.mesh) + self._areas.nbytes + self._weights.nbytes
 
     def __repr__(self) -> str:
         return f"<Terrain: {self.num_triangles} triangles, {len(self._names)} kinds of ground>"
@@ -227,7 +227,7 @@ class Terrain(Savable):
         weights : mapping of name to weight, > 0
             Names that are left out keep their weight.
         """
-        known = {name: at for at, name in enumerate(self._names)}
+        known = {name: index for index, name in enumerate(self._names)}
         fresh = self._by_name.copy()
         for name, weight in weights.items():
             if not isinstance(name, str) or name not in known:
@@ -235,7 +235,7 @@ class Terrain(Savable):
                     f"no region is called {checks.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
                 )
             fresh[known[name]] = sources.check_weight(weight, f"weight of {name!r}")
-        other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
+        other = Terrain._from_ground(self._ground, self._areas, self._names, fresh)
         other._prepared, other._cuts = self._prepared, self._cuts
         return other
 
@@ -258,10 +258,12 @@ class Terrain(Savable):
             When a polygon is not valid or a factor is not above 0.
         """
         given = list(layers)
-        for at, layer in enumerate(given):
+        for index, layer in enumerate(given):
             if not isinstance(layer, (tuple, list)) or len(layer) != 2:
-                raise ParameterError(f"layer {at} must be (polygon, factor), not {checks.shown(layer)}")
-        factors = [sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
+                raise ParameterError(f"layer {index} must be (polygon, factor), not {checks.shown(layer)}")
+        factors = [
+            sources.check_weight(factor, f"the factor of layer {index}") for index, (_, factor) in enumerate(given)
+        ]
         shapes = sources.check_layers([polygon for polygon, _ in given])
         if not len(shapes):
             return self
@@ -269,19 +271,19 @@ class Terrain(Savable):
         local = list(sources.moved(shapes, ground.frame))
         found = repaint(ground, local, self._cuts)
         count = len(shapes) + 1
-        pairs = self._kinds[found.of].astype(np.int64) * count + found.over + 1
+        pairs = self._areas[found.of].astype(np.int64) * count + found.over + 1
         used = np.zeros(len(self._names) * count, np.bool_)
         used[pairs] = True
-        kinds = (np.cumsum(used) - 1)[pairs].astype(np.int32)
+        areas = (np.cumsum(used) - 1)[pairs].astype(np.int32)
         own, over = np.divmod(np.flatnonzero(used), count)  # 0 is for what is not painted
         names = tuple(
-            self._names[kind] + (f" (layer {at - 1})" if at else "")
-            for kind, at in zip(own.tolist(), over.tolist(), strict=True)
+            self._names[kind] + (f" (layer {index - 1})" if index else "")
+            for kind, index in zip(own.tolist(), over.tolist(), strict=True)
         )
         weights = self._by_name[own] * np.array([1.0, *factors])[over]
         if found.triangles is not ground.mesh.triangles:
             ground = Ground(found.vertices, found.triangles, ground.frame, found.mesh)
-        painted = Terrain._from_ground(ground, kinds, names, weights)
+        painted = Terrain._from_ground(ground, areas, names, weights)
         painted._depth = self._depth + 1
         if painted._depth % _MOST_DEPTH:  # otherwise each would keep all of those before it
             painted._source = self, local, factors
@@ -360,8 +362,8 @@ class Terrain(Savable):
     def component_areas(self) -> Floats:
         """Area of each connected part of the open ground, square metres, (c,)."""
         free = self.components >= 0
-        areas = 0.5 * twice_areas(self.vertices[self.triangles[free]])
-        return np.asarray(np.bincount(self.components[free], weights=areas), np.float64)
+        sizes = 0.5 * twice_areas(self.vertices[self.triangles[free]])
+        return np.asarray(np.bincount(self.components[free], weights=sizes), np.float64)
 
     def component_of(self, points: ArrayLike, *, radius: float = 0.0) -> Any:
         """Return the connected part of the open ground that points lie in; of `grown` ground for a disc.
@@ -460,11 +462,11 @@ class Terrain(Savable):
         found = np.column_stack([where[:, :2], np.zeros(len(where))])
         local = open_._local(where)
         places = open_._locate(local)
-        for at in np.flatnonzero((places < 0) | ~np.isfinite(open_._weights[places])).tolist():
-            place = discs.nearest(open_._ground, open_._weights, local[at], most)
-            found[at] = np.nan
-            if (place != local[at]).any():
-                found[at, :2], found[at, 2] = open_._ground.frame.world(place), 0.0
+        for index in np.flatnonzero((places < 0) | ~np.isfinite(open_._weights[places])).tolist():
+            place = discs.nearest(open_._ground, open_._weights, local[index], most)
+            found[index] = np.nan
+            if (place != local[index]).any():
+                found[index, :2], found[index, 2] = open_._ground.frame.world(place), 0.0
         if single and np.isnan(found[0, 0]):
             within = "" if np.isinf(most) else f" within {most:g} m"
             shown = text.place(where[0, :2], self._ground.extent)
@@ -510,23 +512,23 @@ class Terrain(Savable):
             raise ParameterError("near and radius go together: give both or neither")
         free = np.flatnonzero(self.components >= 0)
         corners = self.vertices[self.triangles[free]]
-        areas = twice_areas(corners)
+        sizes = twice_areas(corners)
         where = ""
         if component is not None:
             index = checks.whole(component, "component", low=0, high=max(0, len(self.component_areas) - 1))
-            areas[self.components[free] != index] = 0.0
+            sizes[self.components[free] != index] = 0.0
         if near is not None:
             centre = checks.point3(near, "near")[None]
             size = checks.number(radius, "radius", low=0.0, high=LARGEST, open_low=True)
-            local = shapely.polygons(self._ground.mesh.vertices[self.triangles[free[areas > 0.0]]])
+            local = shapely.polygons(self._ground.mesh.vertices[self.triangles[free[sizes > 0.0]]])
             pieces = within(local, self._local(centre)[0], size).triangles
-            corners, areas = self._ground.frame.world(pieces), twice_areas(pieces)
+            corners, sizes = self._ground.frame.world(pieces), twice_areas(pieces)
             where = f" within {size:g} m of ({text.place(centre[0, :2], self._ground.extent)})"
         if not number:
             return np.empty((0, 3))
-        if not areas.sum() > 0.0:
+        if not sizes.sum() > 0.0:
             raise OffMapError(f"there is no open ground{where}")
-        points, _ = scatter(corners, areas, number, random)
+        points, _ = scatter(corners, sizes, number, random)
         return np.column_stack([points, np.zeros(number)])
 
     def expanded_points(
@@ -739,10 +741,10 @@ class Terrain(Savable):
         found: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                found[at] = self.path(
-                    first[at],
-                    last[at],
+            for index in range(begin, end):
+                found[index] = self.path(
+                    first[index],
+                    last[index],
                     graph=graph,
                     search=search,
                     epsilon=epsilon,
@@ -787,10 +789,10 @@ class Terrain(Savable):
 
         def path(start: Floats, _: int) -> Path:
             first = self._on_grown(grown, start, radius)
-            at = int(grown._locate(first[None])[0])
-            if at < 0 or not np.isfinite(grown._weights[at]):
+            index = int(grown._locate(first[None])[0])
+            if index < 0 or not np.isfinite(grown._weights[index]):
                 return Path(Status.UNREACHABLE)
-            return self._of_disc(inner_path(first, at), np.stack([start, goal]), np.stack([first, last]), radius)
+            return self._of_disc(inner_path(first, index), np.stack([start, goal]), np.stack([first, last]), radius)
 
         return path
 
@@ -834,8 +836,8 @@ class Terrain(Savable):
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
             weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
             ground = Ground(found.vertices, found.triangles, before._ground.frame, found.mesh)
-        values, kinds = np.unique(weights, return_inverse=True)
-        grown = _Grown._from_ground(ground, kinds.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
+        values, areas = np.unique(weights, return_inverse=True)
+        grown = _Grown._from_ground(ground, areas.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
         if self._source is not None:
             grown._edit = before, found
         return grown
@@ -897,9 +899,9 @@ class Terrain(Savable):
         free = discs.fits(self._ground, self._weights, points, radius)
         wrong = np.flatnonzero((places < 0) | ~np.isfinite(self._weights[places]) | ~free)
         if len(wrong):
-            at = int(wrong[0])
-            name = names[at] if len(names) == len(given) else f"{names[0]}[{at}]"
-            self._check_place(name, given[at], int(places[at]), bool(free[at]), radius)
+            index = int(wrong[0])
+            name = names[index] if len(names) == len(given) else f"{names[0]}[{index}]"
+            self._check_place(name, given[index], int(places[index]), bool(free[index]), radius)
         return points, places
 
     def _check_place(self, name: str, point: Floats, place: int, fits: bool, radius: float) -> None:
@@ -920,7 +922,7 @@ class Terrain(Savable):
             "vertices": self._ground.mesh.vertices,
             "origin": np.array(self._ground.frame.origin),
             "triangles": self.triangles,
-            "kinds": self._kinds,
+            "kinds": self._areas,
             "weights": self._by_name,
         }
         return Parts(arrays, {"names": list(self._names)})
@@ -985,11 +987,11 @@ class Terrain(Savable):
             Names for `with_weights`; by default the weight itself.
         """
         array = sources.check_raster(weights)
-        values, kinds = np.unique(array, return_inverse=True)
+        values, areas = np.unique(array, return_inverse=True)
         labels = tuple(
             checks.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
         )
-        return cls._from_cells(kinds.reshape(array.shape), labels, values, cell, origin)
+        return cls._from_cells(areas.reshape(array.shape), labels, values, cell, origin)
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str], weights: Mapping[str, float] | None = None) -> Self:
@@ -1059,9 +1061,9 @@ class Terrain(Savable):
         default : float, > 0
             Weight of materials that `weights` does not name.
         """
-        shapes, kinds, names, values = sources.mesh_regions(mesh, weights, default)
+        shapes, areas, names, values = sources.mesh_regions(mesh, weights, default)
         ground, owners = sources.painted_ground(shapes, None)
-        return cls._from_ground(ground, kinds[owners].astype(np.int32), names, values)
+        return cls._from_ground(ground, areas[owners].astype(np.int32), names, values)
 
     @classmethod
     def _from_cells(
@@ -1072,8 +1074,8 @@ class Terrain(Savable):
         if corner.shape != (2,):
             raise ParameterError(f"origin must be (x, y), not {checks.shown(origin)}")
         checks.finite(corner, "origin", np.inf)
-        ground, kinds = sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
-        return cls._from_ground(ground, kinds, names, weights)
+        ground, areas = sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
+        return cls._from_ground(ground, areas, names, weights)
 
 
 class _Grown(Terrain):
@@ -1085,7 +1087,7 @@ class _Grown(Terrain):
     def nbytes(self) -> int:
         """Bytes of everything that was made for the radius."""
         own = (
-            self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes + self._cuts.nbytes
+            self._ground.nbytes + self._weights.nbytes + self._areas.nbytes + self._prepared.nbytes + self._cuts.nbytes
         )
         latest = 0 if self._latest is None else int(self._latest[1].nbytes)
         return own + latest + (0 if self._cuts.last is None else int(self._cuts.last.nbytes))
@@ -1093,11 +1095,11 @@ class _Grown(Terrain):
 
 def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:
     """Paths to a goal over prepared routes, from one search."""
-    reach: Reach = routes.reach(goal, place)
+    tree: GoalTree = routes.tree(goal, place)
     if not isinstance(routes, EdgeRoutes):
-        return lambda start, at: routes.field_path(reach, start, at)
-    other = routes.other.reach(goal, place) if routes.other is not None else None
-    return lambda start, at: routes.field_path(reach, start, at, other)
+        return lambda start, index: routes.field_path(tree, start, index)
+    other = routes.other.tree(goal, place) if routes.other is not None else None
+    return lambda start, index: routes.field_path(tree, start, index, other)
 
 
 @checks.checked
@@ -1139,10 +1141,10 @@ class TerrainField:
         found: list[Any] = [None] * len(points)
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                both = np.array([places[at], goal_place], np.int32)
-                path = self._path(points[at], int(places[at]))
-                found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both, self._radius)
+            for index in range(begin, end):
+                both = np.array([places[index], goal_place], np.int32)
+                path = self._path(points[index], int(places[index]))
+                found[index] = terrain._finished(path, np.stack([points[index], self._goal]), both, self._radius)
 
         batches.run_chunks(work, len(points), workers=workers, chunk=8)
         return Paths.of(found)

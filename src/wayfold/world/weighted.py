@@ -105,7 +105,8 @@ class TerrainPlanner(Planner):
         now = self._now
         if now.options["graph"] != "refined":  # other graphs may miss a way
             return bool(now.path(start, goal))
-        return bool(now.terrain.reachable(start, goal, radius=now.radius))
+        a, b = checks.point3(start, "start"), checks.point3(goal, "goal")
+        return bool(now.terrain.reachable(a, b, radius=now.radius))
 
     def _islands(self) -> tuple[Points, str]:
         # Growing the ground for a disc takes a while: sizes are known once a query has made it.
