@@ -362,18 +362,18 @@ class Decomposition(Savable):
 
     Parameters
     ----------
-    levels : sequence of _build.Level
-        The floors (and the transition areas between them), each cut into pieces.
+    levels : list of FloorLevel
+        The floors and the transition areas between them, each cut into regions.
     frame : Frame
-        What the pieces are relative to: coordinates are kept near a local origin, and given back as they came.
+        Local origin that the regions are stored relative to.
     method : str
-        What cut them.
+        The method that cut them.
     options : dict
-        The options of the method, used again by updates.
-    passages : sequence of _build.Passage
+        Options of the method, used again when obstacles change.
+    passages : sequence of Passage
         Where floors and transition areas may share gateways.
     slack : float, metres
-        How far the borders of a floor and a transition area may lie apart and still be one.
+        Largest gap between the borders of a floor and a transition area that still count as shared.
     updated : bool
         Whether obstacles were added or removed since it was built.
 
@@ -389,8 +389,8 @@ class Decomposition(Savable):
 
     Notes
     -----
-    Any number of threads may query a decomposition, also while another one adds or removes obstacles: a query sees it
-    as it was before or as it is after.
+    Queries are thread-safe, also while another thread adds or removes obstacles: each sees the decomposition before or
+    after the edit.
     """
 
     _OWN = (("_marks", deque), ("_edit", threading.Lock))
@@ -619,7 +619,7 @@ class Decomposition(Savable):
 
     @at_one_moment
     def locate(self, points: ArrayLike, last: ArrayLike | int | None = None) -> Any:
-        """The region that each point lies in, -1 for those that are in none.
+        """Return the region that each point lies in, -1 for none.
 
         A point on a border belongs to every region it touches; the answer is one of them.
 
@@ -657,14 +657,14 @@ class Decomposition(Savable):
 
     @at_one_moment
     def collides(self, points: ArrayLike, radius: float = 0.0, last: ArrayLike | int | None = None) -> Any:
-        """Whether a point or disc is in collision with the world: not wholly in the free space.
+        """Whether a point or disc collides with the world, that is, leaves the free space.
 
         Parameters
         ----------
         points : (q, 2) or (q, 3) array_like, or one point
             Centres.
         radius : float, metres, >= 0
-            Discs that touch a wall are not in collision, those that reach into it are.
+            Discs that only touch a wall do not collide.
         last : int or (q,) array_like of int, optional
             As for `locate`.
 
@@ -907,10 +907,10 @@ class Decomposition(Savable):
 
     @at_one_moment
     def navmesh(self) -> NavMesh:
-        """The regions as a new `NavMesh`, polygon i being region i.
+        """Return the regions as a new `NavMesh`; polygon i is region i.
 
-        Every corner that touches a neighbour is a corner of both polygons, so edges match from end to end. It takes
-        part in everything that meshes do: `Hierarchy.build`, links, kinds of area, saving.
+        A corner that touches a neighbour is a corner of both polygons, so edges match from end to end. The mesh can do
+        what every mesh can: `Hierarchy.build`, links, areas, saving.
 
         Raises
         ------
@@ -936,7 +936,7 @@ class Decomposition(Savable):
     # --- changes and files -----------------------------------------------------------------------------------------
 
     def add_obstacle(self, obstacle: Any, level: int = 0) -> list[int]:
-        """Put an obstacle into a floor and cut only the regions that it touches anew.
+        """Add an obstacle to a floor and recut only the regions that it touches.
 
         Parameters
         ----------
@@ -947,13 +947,13 @@ class Decomposition(Savable):
         Returns
         -------
         list of int
-            The new regions. Those that were not touched keep their polygons, but their numbers move up.
+            The new regions. Untouched regions keep their polygons, but are renumbered.
         """
         with self._edit:
             return add(self, obstacle, level)
 
     def remove_obstacle(self, number: int, level: int = 0) -> list[int]:
-        """Take obstacle `number` of a floor's plan out of it and cut only the regions beside it anew."""
+        """Remove obstacle `number` of a floor's plan and recut only the regions beside it."""
         with self._edit:
             return remove(self, number, level)
 

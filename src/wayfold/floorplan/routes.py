@@ -36,7 +36,7 @@ class RegionPlace(NamedTuple):
 
 
 def between(cut: Decomposition, start: RegionPlace, goal: RegionPlace, smooth: bool) -> Path:
-    """The path of the paper's agent between two places, pulled straight where `smooth` is set."""
+    """The paper's path between two places, pulled straight if `smooth`."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
     best = Path(Status.UNREACHABLE)
@@ -250,7 +250,7 @@ def _funnel(
 
 
 def _ahead(portals: NDArray[np.float64], start: Point, goal: Point, near: float) -> tuple[int, int]:
-    """The first portal that a way still has to pass, and the one after the last: start and goal may lie on some."""
+    """The range of portals left to pass once those that start or goal lie on are skipped."""
     begin, along = portals[:, :2], portals[:, 2:] - portals[:, :2]
     size = np.maximum((along * along).sum(axis=1), 1e-300)
     on = []
@@ -263,7 +263,7 @@ def _ahead(portals: NDArray[np.float64], start: Point, goal: Point, near: float)
 
 
 def _edge_on(portal: NDArray[np.float64], point: Point, near: float) -> None:
-    """Make a portal whose line a point lies on, but for rounding, its nearer end: that is where it is passed."""
+    """Shrink a portal that a point sees edge-on, within rounding, to its nearer end."""
     left, right = portal[:2].copy(), portal[2:].copy()
     along, away = right - left, point[:2] - left
     if abs(along[0] * away[1] - along[1] * away[0]) <= near * float(np.hypot(*along)):
@@ -406,7 +406,7 @@ def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64
 
 
 def _sides(cut: Decomposition, place: RegionPlace, there: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-    """The regions `there` that a place can be left into, those together that are joined by gateways at the place."""
+    """The regions `there` that touch a place, grouped by gateways at the place."""
     rest = set(place.regions[there[place.regions]].tolist())
     sides = []
     while rest:

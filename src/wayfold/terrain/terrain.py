@@ -108,17 +108,16 @@ class Terrain(Savable):
 
     Notes
     -----
-    Points on the edge between two regions cost the lower of the two weights, and belong to both: who stands on the edge
-    of an obstacle stands on open ground. A point may pass a *pinch point*, where open ground touches in one corner
+    Points on the edge between two regions belong to both and cost the lower of the two weights, so the edge of an
+    obstacle is open ground. A point may pass a *pinch point*, where open ground touches in one corner
     only; a disc with a radius may not. That holds for every graph and every search.
 
     Coordinates are at most 1e12. They are kept relative to a local origin, so that a map far from (0, 0) answers as one
     near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
     times the distance of neighbouring float64 numbers there.
 
-    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB besides the one used last,
-    and what painted polygons have cut, up to 16 MB; older ones are made again when they are needed. Any number of
-    threads may ask at once.
+    Graphs and grown maps for other weights and radii are cached, up to 64 MB besides the one used last, and so are cuts
+    of `changed`, up to 16 MB; older ones are rebuilt on demand. Queries are thread-safe.
     """
 
     _OWN = (("_latest", lambda: None),)
@@ -220,7 +219,7 @@ class Terrain(Savable):
         return f"<Terrain: {self.num_triangles} triangles, {len(self._names)} kinds of ground>"
 
     def with_weights(self, weights: Mapping[str, float]) -> Terrain:
-        """The same ground as another character weighs it; the geometry is shared, not rebuilt.
+        """Return the terrain with other weights, as another character sees it; the geometry is shared, not rebuilt.
 
         Parameters
         ----------
@@ -240,17 +239,16 @@ class Terrain(Savable):
         return other
 
     def changed(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
-        """The same ground with areas that are dearer, cheaper or closed; this terrain stays as it is.
+        """Return the terrain with areas that are dearer, cheaper or closed; this one does not change.
 
-        Only the triangles that an outline meets are cut; all others are kept, and so is what earlier calls with some
-        of the same polygons have cut, so that most of the time goes into joining the triangles again. Lines cost what
-        they cost on a terrain that was painted from scratch.
+        Only triangles that an outline crosses are cut, and cuts are cached for later calls with the same polygons.
+        Lines cost the same as on a terrain built from scratch.
 
         Parameters
         ----------
         layers : list of (polygon, factor)
-            Shapely polygons or multipolygons, which may reach out of the map, and what the ground's own weight is
-            multiplied by in each: above 0, infinity closes it. Where polygons overlap the last one counts.
+            Shapely polygons or multipolygons, which may extend beyond the map, and the factor for the ground's own
+            weight: above 0; infinity closes it. Where polygons overlap, the last one counts.
 
         Raises
         ------
@@ -293,7 +291,7 @@ class Terrain(Savable):
     painted = checks.moved("painted", "changed")
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
-        """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
+        """Return the triangle of each point (q, 2): the lightest where several touch it, -1 outside the map."""
         return self._locate(self._local(checks.points3(points, largest=np.inf)))
 
     def _locate(self, points: Floats) -> NDArray[np.int32]:
@@ -307,7 +305,7 @@ class Terrain(Savable):
         return np.ascontiguousarray(self._ground.frame.local(points[:, :2]))
 
     def cost(self, points: ArrayLike, *, radius: float = 0.0) -> float:
-        """Cost of a polyline (k, 2) or (k, 3), of a disc if it has a radius; infinite if blocked or off the map."""
+        """Return the cost of a polyline (k, 2) or (k, 3) for a point or a disc; infinite if blocked or off the map."""
         line = self._local(checks.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
 
@@ -580,7 +578,7 @@ class Terrain(Savable):
         radius: float = 0.0,
         weights: Mapping[str, float] | None = None,
     ) -> Path:
-        """A cheap path between two points.
+        """Find a cheap path between two points.
 
         Parameters
         ----------
@@ -610,8 +608,8 @@ class Terrain(Savable):
         Returns
         -------
         Path
-            `cost` is the weighted length of `points` (of a disc along them); `lower_bound` is computed when it is
-            asked for. UNREACHABLE when obstacles or gaps keep the two apart.
+            `cost` is the weighted length of `points` (for a disc along them); `lower_bound` is computed on first use.
+            UNREACHABLE when obstacles or gaps separate the two.
         """
         size = checks.number(radius, "radius", low=0.0)
         kind = search or ("cones" if graph == "steiner" and size == 0 else "astar")
@@ -674,7 +672,7 @@ class Terrain(Savable):
         steps: str = "exact",
         radius: float = 0.0,
     ) -> TerrainField:
-        """One search from a goal that serves every start.
+        """Search once from a goal, for paths from any start.
 
         Parameters
         ----------
@@ -683,7 +681,7 @@ class Terrain(Savable):
             As for `path`. A Steiner graph has the start among its points, so that there each path is a search of its
             own.
         search
-            Not used but with Steiner graphs: there is no heuristic for all starts.
+            Used with Steiner graphs only: no heuristic fits all starts.
         """
         size = checks.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
@@ -720,7 +718,7 @@ class Terrain(Savable):
         weights: Mapping[str, float] | None = None,
         workers: int | None = None,
     ) -> Paths:
-        """Paths of many queries, in parallel; each is the same as `path` gives.
+        """Find the paths of many queries in parallel, each the same as `path` gives.
 
         Parameters
         ----------

@@ -51,12 +51,12 @@ class TerrainSnapshot(Portable):
 
 
 class TerrainPlanner(Planner):
-    """Plans over weighted ground, which is flat: heights of points and shapes do not count.
+    """Plans over weighted ground, which is flat: heights of points and shapes are ignored.
 
     A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that its shape meets,
     out of the ground as it was without edits; what other shapes have cut is kept. The new ground then takes the old
     one's place, so queries need no lock. The graph of the routes is changed by the next query, and so is the ground for
-    a disc, around the edit only. There is no accelerator: `exact` and `plain` give what `path` gives.
+    a disc, around the edit only. There is no accelerator: `exact` and `plain` give the same path.
     """
 
     map_name = "terrain"
