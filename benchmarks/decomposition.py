@@ -130,7 +130,7 @@ def best_volumes(plan: FloorPlan) -> tuple[Decomposition, float]:
         cut = plan.decompose("space-filling", spacing=max(high_x - low_x, high_y - low_y) / seeds)
         seconds = time.perf_counter() - begin
         parts = cut.graph.components()[: cut.num_regions]
-        if np.bincount(parts, weights=cut.areas).max() >= PAPER["space-filling"]["coverage"] * largest:
+        if np.bincount(parts, weights=cut.region_areas).max() >= PAPER["space-filling"]["coverage"] * largest:
             break
     return cut, seconds
 
@@ -200,7 +200,7 @@ def check_cut(cut: Decomposition, level: str) -> None:
     if cut.method == "deaccon" and cut.plan.is_axis_aligned:
         least = 1.0 - 1e-12
     hulls = shapely.area(shapely.convex_hull(np.array(cut.regions, dtype=object)))
-    if cut.coverage < least or cut.overlap > 1e-9 or (hulls - cut.areas > 1e-9 * cut.plan.area).any():
+    if cut.coverage < least or cut.overlap > 1e-9 or (hulls - cut.region_areas > 1e-9 * cut.plan.area).any():
         raise WrongAnswerError(f"{cut.method} on {level}: coverage {cut.coverage}, overlap {cut.overlap}")
 
 
@@ -241,7 +241,7 @@ def run(data: RealData, *, full: bool, progress: Callable[[str], None], count: i
                 check_flood_fill(cuts[method])
             check_cut(cuts[method], name)
         starts, goals = routes(cuts, count, seed=1).transpose(1, 0, 2)
-        exact = cuts["hertel-mehlhorn"].paths(starts, goals, optimal=True, workers=1)
+        exact = cuts["hertel-mehlhorn"].paths(starts, goals, exact=True, workers=1)
         for method, cut in cuts.items():
             raw = cut.paths(starts, goals, smooth=False, workers=1)
             lengths, bends = [path.length for path in raw], [turns(path.points) for path in raw]
@@ -264,7 +264,7 @@ def run(data: RealData, *, full: bool, progress: Callable[[str], None], count: i
                     crossed=float(np.mean([len(path.nodes) // 2 + 1 for path in raw])),
                     smooth=float(np.mean([path.smooth().length for path in raw])),
                     shortest=float(np.mean([path.length for path in exact])),
-                    area_quartiles=np.percentile(cut.areas, [0, 25, 50, 75, 100]).tolist(),
+                    area_quartiles=np.percentile(cut.region_areas, [0, 25, 50, 75, 100]).tolist(),
                     width_quartiles=np.percentile(cut.widths, [0, 25, 50, 75, 100]).tolist(),
                     sharp=sharp_share(cut),
                 )

@@ -238,7 +238,7 @@ class SoakedPlan(Soaked):
         fresh = FloorPlan(shapely.box(0, 0, 30, 20), self.obstacles).decompose()
         wrong = []
         for k in range(1, 20, 2):
-            one, two = (parts.path((0.5, k), (29.5, 20 - k), optimal=True) for parts in (self.parts, fresh))
+            one, two = (parts.path((0.5, k), (29.5, 20 - k), exact=True) for parts in (self.parts, fresh))
             if one.status is not two.status or (one and abs(one.cost - two.cost) > 1e-6 * two.cost):
                 wrong.append(f"row {k}: {one}, anew {two}")
         return wrong

@@ -72,7 +72,7 @@ def answers(mesh, agent, scale, start, goal):
     for method in ("deaccon", "hertel-mehlhorn"):
         cut = building.decompose(method)
         for a, b in ((start, goal), (goal, start)):
-            exact, ordinary = cut.path(a, b, optimal=True), cut.path(a, b)
+            exact, ordinary = cut.path(a, b, exact=True), cut.path(a, b)
             assert exact.found
             assert exact.length <= ordinary.length * (1 + 1e-9)
             lengths.append(exact.length / scale)

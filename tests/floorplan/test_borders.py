@@ -33,12 +33,12 @@ def test_nobody_passes_a_pinch_point_and_who_stands_on_it_leaves_it_to_all_sides
     cut = plan.decompose(method)
     above, below, pinch = (-2.0, 2.0), (2.0, -2.0), (0.0, 0.0)
     assert cut.locate(pinch) >= 0
-    for optimal in (False, True):
-        assert not cut.path(above, below, optimal=optimal)
+    for exact in (False, True):
+        assert not cut.path(above, below, exact=exact)
         for place in (above, below):
-            for path in (cut.path(pinch, place, optimal=optimal), cut.path(place, pinch, optimal=optimal)):
+            for path in (cut.path(pinch, place, exact=exact), cut.path(place, pinch, exact=exact)):
                 assert path.length == pytest.approx(np.sqrt(8.0))
-        assert cut.path(pinch, pinch, optimal=optimal).length == 0.0
+        assert cut.path(pinch, pinch, exact=exact).length == 0.0
     cut.information.attach([pinch, above, below], ["pinch", "above", "below"])
     assert cut.information.visible_at(pinch) == ["pinch", "above", "below"]
     assert cut.information.visible_at(above) == ["pinch", "above"]
@@ -53,9 +53,9 @@ def test_a_turned_pinch_point_is_closed_too(method, offset):
     for angle in np.linspace(0.1, 3.0, 7):
         plan, place = two_boxes(angle, offset)
         cut = plan.decompose(method)
-        for optimal in (False, True):
-            assert not cut.path(place((-2, 2)), place((2, -2)), optimal=optimal)
-            assert cut.path(place((-4, 0.5)), place((-1, 4.5)), optimal=optimal)
+        for exact in (False, True):
+            assert not cut.path(place((-2, 2)), place((2, -2)), exact=exact)
+            assert cut.path(place((-4, 0.5)), place((-1, 4.5)), exact=exact)
 
 
 @settings(max_examples=15)
@@ -71,7 +71,7 @@ def test_paths_between_walls_and_rooms_are_the_same_both_ways(world, method):
     walls = walls[cut.locate(walls) >= 0]
     goals = cut.centres[rng.integers(0, cut.num_regions, len(walls)), :2]
     ordinary = cut.paths(walls, goals)
-    there, back = cut.paths(walls, goals, optimal=True), cut.paths(goals, walls, optimal=True)
+    there, back = cut.paths(walls, goals, exact=True), cut.paths(goals, walls, exact=True)
     for one, to, fro in zip(ordinary, there, back, strict=True):
         assert one.found == to.found == fro.found
         if one:
@@ -101,7 +101,7 @@ def test_paths_from_corners_gateways_and_walls_are_as_long_as_the_visibility_gra
     free = naive.free_space(boundary, obstacles)
     for number, (start, goal) in enumerate(zip(points, goals, strict=True)):
         for a, b in ((start, goal), (goal, start)):
-            ordinary, exact = cut.path(a, b), cut.path(a, b, optimal=True)
+            ordinary, exact = cut.path(a, b), cut.path(a, b, exact=True)
             assert ordinary.found == exact.found
             if exact:
                 assert exact.length <= ordinary.length * (1 + 1e-9)
@@ -127,8 +127,8 @@ def test_a_point_belongs_to_exactly_the_regions_that_touch_it(seed):
 def test_a_way_along_the_border_of_regions_is_straight_from_any_point_of_it():
     cut = FloorPlan(shapely.box(0, 0, 9, 9), [shapely.box(3, 3, 6, 6)]).decompose("hertel-mehlhorn")
     for x in np.linspace(0, 9, 19):
-        for optimal in (False, True):
-            path = cut.path((x, 3.0), (0.0, 3.0), optimal=optimal)
+        for exact in (False, True):
+            path = cut.path((x, 3.0), (0.0, 3.0), exact=exact)
             straight = x if x <= 3 else None
             if straight is not None:
                 assert path.length == pytest.approx(straight)

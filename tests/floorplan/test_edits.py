@@ -144,8 +144,8 @@ def check_like_anew(cut, boundary, obstacles, points, scale=1.0):
     points = points[(cut.locate(points) >= 0) & (anew.locate(points) >= 0)]
     if len(points) < 2:
         return
-    known = np.array([path.length for path in anew.paths(points[:-1], points[1:], optimal=True)])
-    exact = np.array([path.length for path in cut.paths(points[:-1], points[1:], optimal=True)])
+    known = np.array([path.length for path in anew.paths(points[:-1], points[1:], exact=True)])
+    exact = np.array([path.length for path in cut.paths(points[:-1], points[1:], exact=True)])
     ordinary = np.array([path.length for path in cut.paths(points[:-1], points[1:])])
     np.testing.assert_array_equal(np.isfinite(exact), np.isfinite(known))
     np.testing.assert_array_equal(np.isfinite(ordinary), np.isfinite(known))
@@ -189,18 +189,18 @@ def test_an_obstacle_that_touches_walls_or_others_leaves_no_slit_and_no_island(n
     cut = FloorPlan(boundary).decompose(method)
     for obstacle in obstacles:
         cut.add_obstacle(obstacle)
-    known = FloorPlan(boundary, obstacles).decompose(method).path(start, goal, optimal=True)
-    assert cut.path(start, goal, optimal=True).length == pytest.approx(known.length, rel=1e-9)
+    known = FloorPlan(boundary, obstacles).decompose(method).path(start, goal, exact=True)
+    assert cut.path(start, goal, exact=True).length == pytest.approx(known.length, rel=1e-9)
     assert cut.path(start, goal).length >= known.length * (1 - 1e-9)
     assert not cut.apart.any()
     assert cut.widths.min() > cut.plan.resolution
     cut.save(tmp_path / "plan.wayfold")
     again = wayfold.load(tmp_path / "plan.wayfold")
-    assert again.path(start, goal, optimal=True).length == pytest.approx(known.length, rel=1e-9)
+    assert again.path(start, goal, exact=True).length == pytest.approx(known.length, rel=1e-9)
     for number in reversed(range(len(obstacles))):
         again.remove_obstacle(number)
-    empty = FloorPlan(boundary).decompose(method).path(start, goal, optimal=True)
-    assert again.path(start, goal, optimal=True).length == pytest.approx(empty.length, rel=1e-9)
+    empty = FloorPlan(boundary).decompose(method).path(start, goal, exact=True)
+    assert again.path(start, goal, exact=True).length == pytest.approx(empty.length, rel=1e-9)
 
 
 NOTCHED = [(0, 0), (24, 0), (24, 8), (16, 8), (16, 11), (24, 11), (24, 16), (0, 16), (0, 10), (9, 10), (9, 7), (0, 7)]
@@ -211,10 +211,10 @@ NOTCHED = [(0, 0), (24, 0), (24, 8), (16, 8), (16, 11), (24, 11), (24, 16), (0, 
 def test_an_obstacle_that_lies_along_the_boundary_can_be_removed_again(box, method):
     # What it and the plan have in common is areas and lines, or lines only.
     cut = FloorPlan(NOTCHED).decompose(method)
-    before = cut.path((1, 1), (23, 15), optimal=True).length
+    before = cut.path((1, 1), (23, 15), exact=True).length
     cut.add_obstacle(shapely.box(*box))
     cut.remove_obstacle(0)
-    after = cut.path((1, 1), (23, 15), optimal=True)
+    after = cut.path((1, 1), (23, 15), exact=True)
     # Space-filling leaves places uncovered, others each time.
     assert after.found if method == "space-filling" else after.length == pytest.approx(before)
     assert cut.plan.obstacles == ()
@@ -235,7 +235,7 @@ def test_nothing_stays_between_two_obstacles_that_touched_once_both_are_gone(see
         check_like_anew(cut, room, shapes, points, size)
         cut.remove_obstacle(int(rng.integers(2)))
         cut.remove_obstacle(0)
-        assert cut.path(*points, optimal=True).length == pytest.approx(80 * size, rel=1e-9)
+        assert cut.path(*points, exact=True).length == pytest.approx(80 * size, rel=1e-9)
         check_like_anew(cut, room, [], points, size)
 
 
@@ -244,22 +244,22 @@ def test_who_stands_where_two_corners_touch_leaves_to_every_side(method):
     cut = FloorPlan(shapely.box(0, 0, 10, 10), [shapely.box(2, 2, 5, 5), shapely.box(5, 5, 8, 8)]).decompose(method)
     for end in ((4, 6), (6, 4)):
         for way in (((5, 5), end), (end, (5, 5))):
-            assert cut.path(*way, optimal=True).length == pytest.approx(np.sqrt(2))
+            assert cut.path(*way, exact=True).length == pytest.approx(np.sqrt(2))
 
 
 @pytest.mark.parametrize("method", FULL)
 def test_a_building_whose_floors_were_changed_and_changed_back_has_its_paths_again(method):
     mesh, start, goal = HOUSES["stairs"]
     cut = Building.from_mesh(mesh, agent=Agent(0.4, 1.7, 0.4)).decompose(method)
-    before = cut.path(start, goal, optimal=True).length
+    before = cut.path(start, goal, exact=True).length
     # Beside the stairs, at the wall, and along the first of the two.
     for box in ((4, 4.2, 6, 5), (0, 3, 1, 8), (6, 4.2, 8, 5)):
         cut.add_obstacle(shapely.box(*box))
-    changed = cut.path(start, goal, optimal=True)
+    changed = cut.path(start, goal, exact=True)
     assert changed.length >= before - 1e-9
     for _ in range(3):
         cut.remove_obstacle(len(cut.plan.obstacles) - 1)
-    assert cut.path(start, goal, optimal=True).length == pytest.approx(before, abs=1e-6)
+    assert cut.path(start, goal, exact=True).length == pytest.approx(before, abs=1e-6)
 
 
 def test_of_two_grounds_above_each_other_the_height_is_that_of_the_one_asked_for():

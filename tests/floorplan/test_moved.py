@@ -50,7 +50,7 @@ def free_points(boundary, obstacles, seed, margin, count=8):
 def lengths(boundary, obstacles, points, method, **options):
     """Lengths of the paths from each point to the next, infinite where there is none; ordinary and exact ones."""
     cut = FloorPlan(boundary, obstacles).decompose(method, **options)
-    ordinary, exact = (cut.paths(points[:-1], points[1:], optimal=optimal) for optimal in (False, True))
+    ordinary, exact = (cut.paths(points[:-1], points[1:], exact=exact) for exact in (False, True))
     return np.array([path.length for path in ordinary]), np.array([path.length for path in exact])
 
 
@@ -138,11 +138,11 @@ def test_a_moved_plan_that_was_changed_has_the_paths_of_one_made_anew(world, mat
         return
     boundary, obstacles, points = mapped(matrix, boundary, obstacles, points)
     anew = FloorPlan(boundary, obstacles).decompose(method)
-    known = np.array([path.length for path in anew.paths(points[:-1], points[1:], optimal=True)])
+    known = np.array([path.length for path in anew.paths(points[:-1], points[1:], exact=True)])
     cut = FloorPlan(boundary, obstacles[:-1]).decompose(method)
     for _ in range(2):
         cut.add_obstacle(obstacles[-1])
-        ordinary, exact = (cut.paths(points[:-1], points[1:], optimal=optimal) for optimal in (False, True))
+        ordinary, exact = (cut.paths(points[:-1], points[1:], exact=exact) for exact in (False, True))
         np.testing.assert_allclose([path.length for path in exact], known, rtol=1e-7)
         for one, best in zip(ordinary, exact, strict=True):
             assert one.found == best.found
@@ -168,11 +168,11 @@ def test_a_wall_of_blocks_that_touch_lets_nobody_through_wherever_it_stands(seed
     west, east, north = (np.array([[c, -s], [s, c]]) @ place + offset for place in ((0.1, 0.5), (0.9, 0.5), (0.1, 0.9)))
     for method in FULL:
         cut = FloorPlan(room, walls).decompose(method)
-        for optimal in (False, True):
-            assert not cut.path(west, east, optimal=optimal)
+        for exact in (False, True):
+            assert not cut.path(west, east, exact=exact)
         # A quick way may take other regions than those on the straight line.
-        assert cut.path(west, north, optimal=False).length >= (0.4 - 1e-7) * size
-        assert cut.path(west, north, optimal=True).length == pytest.approx(0.4 * size)
+        assert cut.path(west, north, exact=False).length >= (0.4 - 1e-7) * size
+        assert cut.path(west, north, exact=True).length == pytest.approx(0.4 * size)
 
 
 def placed(rng, shapes, places):
@@ -219,10 +219,10 @@ def test_a_row_of_corners_that_touch_lets_nobody_through_wherever_it_stands(seed
     plan = FloorPlan(shapes[0], shapes[1:])
     for method in FULL:
         cut = plan.decompose(method)
-        for optimal in (False, True):
-            assert not cut.path(points[0], points[1], optimal=optimal)
-        assert cut.path(points[0], points[2], optimal=False).length >= (0.4 - 1e-7) * size
-        assert cut.path(points[0], points[2], optimal=True).length == pytest.approx(0.4 * size)
+        for exact in (False, True):
+            assert not cut.path(points[0], points[1], exact=exact)
+        assert cut.path(points[0], points[2], exact=False).length >= (0.4 - 1e-7) * size
+        assert cut.path(points[0], points[2], exact=True).length == pytest.approx(0.4 * size)
 
 
 @seeds(25)
@@ -233,8 +233,8 @@ def test_a_row_of_corners_a_millionth_apart_is_passed_wherever_it_stands(seed):
     plan = FloorPlan(shapes[0], shapes[1:])
     for method in FULL:
         cut = plan.decompose(method)
-        for optimal in (False, True):
-            path = cut.path(points[0], points[1], optimal=optimal)
+        for exact in (False, True):
+            path = cut.path(points[0], points[1], exact=exact)
             assert path.found
             assert path.length >= 0.96 * size * (1 - 1e-6)
 
@@ -251,7 +251,7 @@ def test_a_lattice_of_blocks_that_touch_in_their_corners_keeps_its_cells_apart(s
     plan = FloorPlan(shapes[0], shapes[1:])
     assert len(plan.free.geoms) == len(holes)
     cut = plan.decompose(str(rng.choice(FULL)))
-    assert not any(path.found for path in cut.paths(points[:-1], points[1:], optimal=True))
+    assert not any(path.found for path in cut.paths(points[:-1], points[1:], exact=True))
 
 
 def test_cells_that_touch_in_a_corner_keep_their_exact_borders():
@@ -267,8 +267,8 @@ def test_a_real_opening_is_passed_however_narrow_it_is_beside_what_rounding_open
         walls = [shapely.box(4, 0, 5, 5 - width), shapely.box(4, 5, 5, 10)]
         for method in FULL:
             cut = FloorPlan(shapely.box(0, 0, 10, 10), walls).decompose(method)
-            for optimal in (False, True):
-                assert cut.path((1, 5), (9, 5), optimal=optimal).length == pytest.approx(8.0, abs=1e-6)
+            for exact in (False, True):
+                assert cut.path((1, 5), (9, 5), exact=exact).length == pytest.approx(8.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("offset", [(390000, 5820000), (390000.3, 5820000.7), (1e7, -1e7)])
@@ -287,7 +287,7 @@ def test_an_office_in_metres_of_a_national_grid_keeps_its_gateways_and_its_paths
     np.testing.assert_allclose(far.gateways.segments - (*offset, *offset), plain.gateways.segments, atol=1e-8)
     goals = plain.centres[::7, :2]
     starts = np.tile(goals[0], (len(goals), 1))
-    for options in ({}, {"optimal": True}, {"smooth": False}):
+    for options in ({}, {"exact": True}, {"smooth": False}):
         here, there = plain.paths(starts, goals, **options), far.paths(starts + offset, goals + offset, **options)
         for one, other, goal in zip(here, there, goals + offset, strict=True):
             assert one.length == pytest.approx(other.length, abs=1e-7)
@@ -308,12 +308,12 @@ def test_a_turned_office_has_exact_paths_of_the_same_length(degrees, method):
     shapes = (office.boundary, *office.obstacles)
     plain = FloorPlan(office.boundary, office.obstacles).decompose("hertel-mehlhorn")
     goals = plain.centres[::12, :2]
-    known = [path.length for path in plain.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=True)]
+    known = [path.length for path in plain.paths(np.tile(goals[0], (len(goals), 1)), goals, exact=True)]
     boundary, *obstacles = (affinity.rotate(shape, degrees, origin=(0, 0)) for shape in shapes)
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     goals = goals @ np.array([[c, s], [-s, c]])
     cut = FloorPlan(boundary, obstacles).decompose(method)
-    ordinary, exact = (cut.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=flag) for flag in (False, True))
+    ordinary, exact = (cut.paths(np.tile(goals[0], (len(goals), 1)), goals, exact=flag) for flag in (False, True))
     np.testing.assert_allclose([path.length for path in exact], known, rtol=0, atol=1e-7)
     assert all(best.length <= one.length * (1 + 1e-9) for one, best in zip(ordinary, exact, strict=True))
 
@@ -358,7 +358,7 @@ def test_geojson_in_degrees_and_in_metres_of_a_grid_keeps_its_rooms(tmp_path, or
     cut, same = plan.decompose(), plain.decompose()
     goals = same.centres[::9, :2]
     moved = goals * size / width + origin
-    found = cut.paths(np.tile(moved[0], (len(moved), 1)), moved, optimal=True)
-    known = same.paths(np.tile(goals[0], (len(goals), 1)), goals, optimal=True)
+    found = cut.paths(np.tile(moved[0], (len(moved), 1)), moved, exact=True)
+    known = same.paths(np.tile(goals[0], (len(goals), 1)), goals, exact=True)
     for one, other in zip(found, known, strict=True):
         assert one.length == pytest.approx(other.length * size / width, rel=1e-6)

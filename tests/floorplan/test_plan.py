@@ -204,7 +204,7 @@ def test_the_floors_of_a_dungeon_are_joined_as_on_a_voxel_navigation_mesh():
     assert both == 1.0
     assert ours == theirs == 0.0
     a, b = (cut.centres[np.argmax(cut.region_levels == level)] for level in (0, 1))
-    exact, smooth = cut.path(a, b, optimal=True), cut.path(a, b)
+    exact, smooth = cut.path(a, b, exact=True), cut.path(a, b)
     assert smooth.found
     assert exact.length <= smooth.length * (1 + 1e-6)
 

@@ -90,7 +90,7 @@ def check(seed):
         cut = building.decompose(method)
         best = by_dijkstra(cut, START, GOAL)
         for ends in ((START, GOAL), (GOAL, START)):
-            found = cut.path(*ends, optimal=True).length
+            found = cut.path(*ends, exact=True).length
             assert np.isfinite(best)
             assert found <= best + 1e-4
             assert found >= best - 1e-3  # between two of the places that it tries

@@ -108,7 +108,7 @@ def reordered(mesh, rng):
 def lengths(mesh, start, goal, method, scale=1.0):
     """Lengths of the ordinary and the exact path, in metres of the plain house."""
     cut = Building.from_mesh(mesh, agent=Agent(0.4 * scale, 1.8 * scale, 0.5 * scale)).decompose(method)
-    return cut.path(start, goal).length / scale, cut.path(start, goal, optimal=True).length / scale
+    return cut.path(start, goal).length / scale, cut.path(start, goal, exact=True).length / scale
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def check_two_ramps(flights, degrees, offset, mirrored):
         building = Building.from_mesh(house, agent=Agent(0.3, 1.7, 0.4))
         for method in ("deaccon", "hertel-mehlhorn"):
             cut = building.decompose(method)
-            exact = cut.path(place(start), place(goal), optimal=True).length
+            exact = cut.path(place(start), place(goal), exact=True).length
             known = exact if known is None else known
             assert exact == pytest.approx(known, abs=TOLERANCE)
             assert exact <= cut.path(place(start), place(goal)).length * (1 + 1e-9)
@@ -243,8 +243,8 @@ def test_a_ramp_that_is_too_high_on_all_sides_joins_nothing_at_any_angle(method)
     for degrees in (0, 17, 45, 90):
         mesh, place = turned(house, degrees)
         cut = Building.from_mesh(mesh).decompose(method)
-        for optimal in (False, True):
-            assert not cut.path(place((6, 1, 0)), place((6, 6, 3)), optimal=optimal)
+        for exact in (False, True):
+            assert not cut.path(place((6, 1, 0)), place((6, 6, 3)), exact=exact)
 
 
 def test_ground_planes_do_not_depend_on_how_floors_are_cut_into_triangles():

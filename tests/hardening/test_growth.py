@@ -87,7 +87,7 @@ def test_a_terrain_takes_what_it_took_whatever_was_painted_over_it():
 
     def work(number):
         spot = shapely.box(2, 5 + number % 3, 4, 9)
-        painted = ground.painted([(spot, 9.0), (shapely.box(6, 6, 7, 8.5), np.inf)])
+        painted = ground.changed([(spot, 9.0), (shapely.box(6, 6, 7, 8.5), np.inf)])
         assert painted.path(*ends).found
         ground.with_weights({"swamp": 2.0 + number % 4}).path(*ends, radius=0.1)
 

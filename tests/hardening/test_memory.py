@@ -116,7 +116,7 @@ def test_a_terrain_painted_again_and_again_does_not_keep_all_before_it():
     spot = shapely.box(3, 3, 4, 4)
 
     def paint(number):
-        terrain[0] = terrain[0].painted([(spot, 2.0 if number % 2 else 0.5)])
+        terrain[0] = terrain[0].changed([(spot, 2.0 if number % 2 else 0.5)])
         assert terrain[0].path((1, 3.5), (9, 3.5), radius=0.2 * (number % 3 == 0)).found
 
     # Names of layers grow by a word each time; what is cut, and routes over it, are those of the last ones.

@@ -237,11 +237,11 @@ def test_a_terrain_is_asked_while_it_is_painted():
     painted = [None]
 
     def paint():
-        painted[0] = ground.painted([(spot, 9.0)])
+        painted[0] = ground.changed([(spot, 9.0)])
         painted[0].path((1, 8), (9, 8))
         ground.with_weights({"swamp": 2.0}).path((1, 1), (9, 9), radius=0.1)
 
-    expected = {cost(ground.path((1, 8), (9, 8))), cost(ground.painted([(spot, 9.0)]).path((1, 8), (9, 8)))}
+    expected = {cost(ground.path((1, 8), (9, 8))), cost(ground.changed([(spot, 9.0)]).path((1, 8), (9, 8)))}
     got = beside(
         [lambda: cost(ground.path((1, 8), (9, 8))), lambda: cost((painted[0] or ground).path((1, 8), (9, 8)))], [paint]
     )
@@ -260,7 +260,7 @@ def test_a_decomposition_is_asked_while_obstacles_come_and_go():
 
     check(
         lambda: things.FloorPlan(shapely.box(0, 0, 12, 9), [shapely.box(3, 0, 4, 6)]).decompose(),
-        lambda cut: cost(cut.path((1, 1), (11, 1), optimal=True)),
+        lambda cut: cost(cut.path((1, 1), (11, 1), exact=True)),
         lambda cut: [
             lambda: cut.add_obstacle(shapely.box(7, 0, 8, 7)),
             lambda: cut.remove_obstacle(1),
@@ -463,7 +463,7 @@ def _edges(graph):
 def test_copies_of_a_decomposition_beside_edits():
     def told(cut):
         ends = [((1, 1), (11, 1)), ((1, 8), (11, 1))]
-        return cut.num_regions, len(cut.gateways), len(cut.plan.obstacles), costs(cut, ends, optimal=True)
+        return cut.num_regions, len(cut.gateways), len(cut.plan.obstacles), costs(cut, ends, exact=True)
 
     check_copies(
         lambda: things.FloorPlan(shapely.box(0, 0, 12, 9), [shapely.box(3, 0, 4, 6)]).decompose(),
@@ -478,7 +478,7 @@ def test_copies_of_a_terrain_beside_queries():
 
     def paint():
         ground[0] = things.terrain()
-        ground[0].painted([(spot, 9.0)]).path((1, 8), (9, 8), radius=0.1)
+        ground[0].changed([(spot, 9.0)]).path((1, 8), (9, 8), radius=0.1)
 
     def told(terrain):
         return cost(terrain.path((1, 8), (9, 8))), cost(terrain.path((1, 8), (9, 8), radius=0.1)), terrain.min_weight

@@ -146,7 +146,7 @@ def terrain():
 
 
 def painted_terrain():
-    return terrain().painted([(shapely.Polygon([(1, 6), (4, 7), (2, 9)]), 3.0), (shapely.box(6, 1, 8, 2.5), np.inf)])
+    return terrain().changed([(shapely.Polygon([(1, 6), (4, 7), (2, 9)]), 3.0), (shapely.box(6, 1, 8, 2.5), np.inf)])
 
 
 def decomposition():
@@ -301,7 +301,7 @@ def ask_terrain(made):
 def edit_terrain(made):
     x0, y0, x1, y1 = made.bounds
     spot = shapely.box(0.4 * x0 + 0.6 * x1, 0.4 * y0 + 0.6 * y1, 0.3 * x0 + 0.7 * x1, 0.3 * y0 + 0.7 * y1)
-    yield lambda: made.painted([(spot, 3.0)]).path((x0, y0), (x1, y1))
+    yield lambda: made.changed([(spot, 3.0)]).path((x0, y0), (x1, y1))
     yield lambda: made.with_weights({made.triangle_names[0]: 2.0}).path((x0 + x1) / 2 * np.ones(2), (x0, y0))
 
 
@@ -311,7 +311,7 @@ def ask_decomposition(cut):
         return
     for a, b in _pairs(len(centres)):
         yield lambda a=a, b=b: cut.path(centres[a], centres[b])
-        yield lambda a=a, b=b: cut.path(centres[a], centres[b], optimal=True)
+        yield lambda a=a, b=b: cut.path(centres[a], centres[b], exact=True)
     yield lambda: cut.paths(centres[:2], centres[-2:], workers=1)
     yield lambda: cut.collides(centres, 0.2)
     yield lambda: cut.locate(centres)

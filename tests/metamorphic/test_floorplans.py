@@ -1,6 +1,6 @@
 """`FloorPlan` with each method of decomposition, and `Building`.
 
-Exact ways (`optimal=True`) are the shortest in the free space whatever it is cut into, where regions cover all of it.
+Exact ways (`exact=True`) are the shortest in the free space whatever it is cut into, where regions cover all of it.
 DEACCON's and Hertel-Mehlhorn's do, so their lengths differ by rounding alone, that of the plan's own `resolution`
 included. Space-filling volumes are boxes along the axes and leave gaps beside slanted walls: no way of theirs leads
 where there is none, or is shorter than the shortest.
@@ -36,7 +36,7 @@ def answers(shapes, pairs, method):
     plan = FloorPlan(shapes[0], shapes[1:])
     cut = plan.decompose(method)
     ends = pairs[..., :2]
-    exact = [ask(lambda a, b: cut.path(a, b, optimal=True), *pair) for pair in ends]
+    exact = [ask(lambda a, b: cut.path(a, b, exact=True), *pair) for pair in ends]
     quick = [ask(cut.path, *pair) for pair in ends]
     return exact, quick, plan.resolution
 

@@ -27,7 +27,8 @@ SECONDS = 20.0  # for one call
 # NaN where there is nothing
 NAN_IS_NONE = (
     "NavMesh.project", "NavMesh[built].project", "NavMesh.nearest", "NavMesh[built].nearest", "TriangleIndex.nearest",
-    "SparseGrid.nearest", "SparseGrid.bounds", "DenseGrid.nearest",
+    "SparseGrid.nearest", "SparseGrid.bounds", "DenseGrid.nearest", "Terrain.nearest", "Decomposition.nearest",
+    "Decomposition[triangles].nearest",
 )  # fmt: skip
 MEMORY = 6 << 30  # bytes of address space; Numba and its libraries map more than one GiB
 

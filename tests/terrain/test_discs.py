@@ -119,8 +119,8 @@ def test_a_grown_terrain_weighs_what_the_disc_touches(seed, radius, count, offse
     base = Terrain(regions, default=2.0, bounds=(*shift, *(shift + 100)))
     layers = []
     for number in range(count + 1):
-        terrain = base.painted(layers)
-        grown = terrain._grown(radius)
+        terrain = base.changed(layers)
+        grown = terrain.grown(radius)
         places = rng.uniform(0, 100, (300, 2)) + shift
         at = grown.locate(places)
         weights = np.where(at < 0, np.inf, grown.triangle_weights[at])

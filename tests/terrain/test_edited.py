@@ -93,13 +93,13 @@ def check_edits(seed, count, radius):
     draw = np.random.default_rng([seed, 53])
     edited = 0
     for number in range(1, count + 1):
-        terrain = base.painted(layers[:number])
-        grown = terrain._grown(radius)
+        terrain = base.changed(layers[:number])
+        grown = terrain.grown(radius)
         routes = grown._routes("refined", 0.0)
         if isinstance(routes, EditedRoutes):
             check_graph(grown, routes)
             edited += 1
-        fresh = drawn_terrain(seed).painted(layers[:number])
+        fresh = drawn_terrain(seed).changed(layers[:number])
         np.testing.assert_array_equal(terrain.triangles, fresh.triangles)
         np.testing.assert_array_equal(terrain.twins, fresh.twins)
         for _ in range(3):
@@ -115,13 +115,13 @@ def check_edits(seed, count, radius):
 
 def full(terrain):
     """The same ground as if it had never been edited."""
-    return Terrain._from_ground(terrain._ground, terrain._kinds, terrain._names, terrain._by_name)
+    return Terrain._from_ground(terrain._ground, terrain._areas, terrain._names, terrain._by_name)
 
 
 @seeds(3)
 def test_routes_over_an_edited_graph_are_as_good_as_those_over_a_new_one(seed):
     base, layers = drawn_terrain(seed), drawn_layers(seed, 4)
-    terrain = base.painted(layers)
+    terrain = base.changed(layers)
     draw = np.random.default_rng([seed, 54])
     for ends in draw.uniform(0, SIZE, (8, 2, 2)):
         try:
@@ -136,7 +136,7 @@ def test_routes_over_an_edited_graph_are_as_good_as_those_over_a_new_one(seed):
 
 
 def test_what_is_over_much_of_the_map_makes_a_new_graph():
-    terrain = drawn_terrain(1).painted([(shapely.box(1, 1, SIZE - 1, SIZE - 1), 3.0)])
+    terrain = drawn_terrain(1).changed([(shapely.box(1, 1, SIZE - 1, SIZE - 1), 3.0)])
     assert not isinstance(terrain._routes("refined", 0.0), EditedRoutes)
 
 
@@ -182,8 +182,8 @@ def test_ground_after_many_clustered_edits_is_that_from_scratch_in_whatever_orde
             kept.append(layers[layer])
             if draw.random() < 0.3:
                 kept.pop(int(draw.integers(len(kept))))
-            base.painted(kept)._grown(radius)
-        edited, fresh = (one.painted(kept)._grown(radius) for one in (base, clustered_terrain(seed)))
+            base.changed(kept).grown(radius)
+        edited, fresh = (one.changed(kept).grown(radius) for one in (base, clustered_terrain(seed)))
         np.testing.assert_array_equal(edited.vertices, fresh.vertices)  # to the last digit
         np.testing.assert_array_equal(edited.triangles, fresh.triangles)
         np.testing.assert_array_equal(edited.twins, fresh.twins)
@@ -210,6 +210,6 @@ def test_the_hundredth_block_of_a_cluster_cuts_no_more_triangles_than_those_arou
     for number in range(100):
         x, y = draw.uniform(6, 22, 2)
         layers.append((shapely.box(x, y, x + 1.3, y + 0.9), np.inf))
-        base.painted(layers)._grown(radius)
+        base.changed(layers).grown(radius)
         assert sum(cut) <= 512, number
         cut.clear()

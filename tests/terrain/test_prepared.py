@@ -132,21 +132,21 @@ def test_painting_again_uses_what_was_cut_and_gives_the_same():
     for _ in range(12):
         x, y = rng.uniform(0, 90, 2)
         layers.append((shapely.box(x, y, x + 5, y + 7), float(rng.choice([2.0, np.inf]))))
-        again = terrain.painted(layers)
-        fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).painted(layers)
+        again = terrain.changed(layers)
+        fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).changed(layers)
         np.testing.assert_array_equal(again.vertices, fresh.vertices)
         np.testing.assert_array_equal(again.triangles, fresh.triangles)
         np.testing.assert_array_equal(again.triangle_weights, fresh.triangle_weights)
-    without = terrain.painted(layers[:3] + layers[4:])
+    without = terrain.changed(layers[:3] + layers[4:])
     ends = random_ends(without, 7)
-    fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).painted(layers[:3] + layers[4:])
+    fresh = Terrain(regions, default=2.0, bounds=(0, 0, 100, 100)).changed(layers[:3] + layers[4:])
     assert without.path(*ends).cost == fresh.path(*ends).cost
 
 
 def test_all_parts_of_a_multipolygon_are_painted():
     terrain = Terrain([(shapely.box(0, 0, 10, 10), 1.0)])
     both = shapely.MultiPolygon([shapely.box(1, 1, 2, 2), shapely.box(7, 7, 9, 9)])
-    painted = terrain.painted([(both, 5.0)])
+    painted = terrain.changed([(both, 5.0)])
     weights = painted.triangle_weights[painted.locate([(1.5, 1.5), (8, 8), (5, 5)])]
     assert weights.tolist() == [5.0, 5.0, 1.0]
 

@@ -60,7 +60,7 @@ def weight_of(regions, place):
 def test_painted_ground_weighs_and_costs_what_ground_from_scratch_does(chosen, seed):
     layers = [(shape.polygon, factor) for shape, factor in chosen]
     before = ground()
-    terrain = before.painted(layers)
+    terrain = before.changed(layers)
     regions = scratch(layers)
     rng = np.random.default_rng(seed)
     for place in rng.random((40, 2)) * (12, 10):
@@ -82,7 +82,7 @@ def test_painted_ground_weighs_and_costs_what_ground_from_scratch_does(chosen, s
 
 def test_triangles_that_no_outline_meets_are_kept():
     before = Terrain.from_raster(1.0 + np.indices((30, 30)).sum(axis=0) % 2, cell=1.0)
-    after = before.painted([(shapely.box(3.2, 3.2, 8.7, 5.1), 4.0)])
+    after = before.changed([(shapely.box(3.2, 3.2, 8.7, 5.1), 4.0)])
     old = {tuple(corner) for corner in np.sort(before.triangles, axis=1).tolist()}
     assert len(old) - len(old & {tuple(c) for c in np.sort(after.triangles, axis=1).tolist()}) < 60
     np.testing.assert_array_equal(after.vertices[: len(before.vertices)], before.vertices)
@@ -95,7 +95,7 @@ def test_bad_layers_are_refused():
         (("here", 2.0), ParameterError),
     ]:
         with pytest.raises(error):
-            ground().painted([layer])
+            ground().changed([layer])
 
 
 @pytest.mark.parametrize("agent", [POINT, DISC], ids=["point", "disc"])

@@ -195,7 +195,7 @@ def _decomposition(cut: Decomposition) -> dict[str, Any]:
         "overlap": cut.overlap,
         "free_area": sum(level.plan.area for level in cut.levels),
         "components": 0 if none else int(cut.graph.components().max()) + 1,
-        "median_area": 0.0 if none else float(np.median(cut.areas)),
+        "median_area": 0.0 if none else float(np.median(cut.region_areas)),
         "median_width": 0.0 if none else float(np.median(cut.widths)),
     }
 

@@ -260,7 +260,7 @@ def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[A
             raise ParameterError(f"a navigation mesh takes --algorithm funnel, not {settings.algorithm}")
         options = {"budget": settings.budget, "optimal": settings.algorithm != "funnel"}
     elif isinstance(world, Decomposition):
-        options = {"smooth": settings.smooth, "optimal": settings.exact}
+        options = {"smooth": settings.smooth, "exact": settings.exact}
     elif isinstance(world, SparseGrid):
         cells = settings.exact or settings.partial or settings.budget is not None
         options = {"exact": True, **options} if cells else {}

@@ -124,22 +124,22 @@ def corner(walls, regions, region, first, second):
 
 
 @inline
-def insert_bound(regions, region, at, bound):
-    """Put a bound before position `at` of a region's bounds."""
+def insert_bound(regions, region, index, bound):
+    """Put a bound before position `index` of a region's bounds."""
     count = regions.counts[region]
-    for k in range(count, at, -1):
+    for k in range(count, index, -1):
         regions.bounds[region, k] = regions.bounds[region, k - 1]
-    regions.bounds[region, at] = bound
+    regions.bounds[region, index] = bound
     regions.counts[region] = count + 1
 
 
 @inline
 def position(regions, region, side):
     """Where a side stands among the bounds of its region."""
-    at = 0
-    while regions.bounds[region, at] != -1 - side:
-        at += 1
-    return at
+    index = 0
+    while regions.bounds[region, index] != -1 - side:
+        index += 1
+    return index
 
 
 @inline
@@ -328,12 +328,12 @@ def nearest_contact(walls, regions, region, side, top, bottom, u0, end, gap):
     for row in range(low, high + 1):
         for column in range(left, right + 1):
             bin_ = row * walls.shape[0] + column
-            for at in range(walls.bins[bin_], walls.bins[bin_ + 1]):
+            for index in range(walls.bins[bin_], walls.bins[bin_ + 1]):
                 u, where = meet_wall(
-                    walls, regions, region, side, top, bottom, u0, min(end, best), gap, walls.items[at]
+                    walls, regions, region, side, top, bottom, u0, min(end, best), gap, walls.items[index]
                 )
                 if u < best:
-                    best, place, found = u, where, walls.items[at]
+                    best, place, found = u, where, walls.items[index]
             link = regions.heads[bin_]
             while link >= 0:
                 other = regions.links[link, 0]
@@ -360,15 +360,15 @@ def find_open_space(walls, regions, numbers, unit, gap, least, covers, seeds):
     planted = 0
     for region in numbers:
         count = regions.counts[region]
-        for at in range(count):
-            side = -1 - regions.bounds[region, at]
+        for index in range(count):
+            side = -1 - regions.bounds[region, index]
             if side < 0:
                 continue
             c, s = COS[side], SIN[side]
             u = regions.limits[region, side]
             corners = regions.corners[region]
-            before = (at + count - 1) % count
-            begin, end = c * corners[before, 1] - s * corners[before, 0], c * corners[at, 1] - s * corners[at, 0]
+            before = (index + count - 1) % count
+            begin, end = c * corners[before, 1] - s * corners[before, 0], c * corners[index, 1] - s * corners[index, 0]
             if end - begin <= least:
                 continue
             used = collect_covers(walls, regions, region, side, u, begin, end, gap, covers)
@@ -472,11 +472,11 @@ def order_rows(rows, count):
     """Sort the first rows by their first number, by insertion: a side has few neighbours."""
     for k in range(1, count):
         a, b = rows[k, 0], rows[k, 1]
-        at = k
-        while at > 0 and rows[at - 1, 0] > a:
-            rows[at, 0], rows[at, 1] = rows[at - 1, 0], rows[at - 1, 1]
-            at -= 1
-        rows[at, 0], rows[at, 1] = a, b
+        index = k
+        while index > 0 and rows[index - 1, 0] > a:
+            rows[index, 0], rows[index, 1] = rows[index - 1, 0], rows[index - 1, 1]
+            index -= 1
+        rows[index, 0], rows[index, 1] = a, b
 
 
 GROWING, STOPPED, GONE = 0, 1, 2  # a side is gone where its two neighbours meet
@@ -497,7 +497,7 @@ def wall_beyond(walls, wall, side):
 
 
 @inline
-def at_cap(walls, regions, region, side, at, above):
+def at_cap(walls, regions, region, side, index, above):
     """What happens where a side has come to the end of the wall that it follows; True when it may go on.
 
     Either the wall beyond is followed from here, or a side that was gone comes back between the wall and this side
@@ -506,13 +506,13 @@ def at_cap(walls, regions, region, side, at, above):
     count = regions.counts[region]
     if count == MOST_BOUNDS:
         return False
-    wall = regions.bounds[region, (at + 1) % count if above else (at + count - 1) % count]
+    wall = regions.bounds[region, (index + 1) % count if above else (index + count - 1) % count]
     beyond = wall_beyond(walls, wall, side)
     c, s = COS[side], SIN[side]
     if beyond >= 0:
         lean = c * walls.normals[beyond, 1] - s * walls.normals[beyond, 0]
         if (lean < 0.0) == above and lean != 0.0:
-            insert_bound(regions, region, at + 1 if above else at, beyond)
+            insert_bound(regions, region, index + 1 if above else index, beyond)
             return True
         return False
     lateral = (side + 1) % 4 if above else (side + 3) % 4
@@ -522,7 +522,7 @@ def at_cap(walls, regions, region, side, at, above):
         x, y = (ends[wall, 0], ends[wall, 1]) if ua > ub else (ends[wall, 2], ends[wall, 3])
         regions.limits[region, lateral] = COS[lateral] * x + SIN[lateral] * y
         regions.states[region, lateral] = STOPPED
-        insert_bound(regions, region, at + 1 if above else at, -1 - lateral)
+        insert_bound(regions, region, index + 1 if above else index, -1 - lateral)
         return True
     return False
 
@@ -538,10 +538,10 @@ def advance(walls, regions, region, side, step, gap, follow):
     begin = limits[region, side]
     goal = begin + step
     while True:
-        at = position(regions, region, side)
+        index = position(regions, region, side)
         count = regions.counts[region]
-        top = bounds[region, (at + 1) % count]
-        bottom = bounds[region, (at + count - 1) % count]
+        top = bounds[region, (index + 1) % count]
+        bottom = bounds[region, (index + count - 1) % count]
         u0 = limits[region, side]
         width = height(walls, regions, region, top, side, u0) - height(walls, regions, region, bottom, side, u0)
         if width <= 2.0 * gap:
@@ -565,7 +565,7 @@ def advance(walls, regions, region, side, step, gap, follow):
         if place == FREE:
             limits[region, side] = end
             if closing:
-                for k in range(at, count - 1):
+                for k in range(index, count - 1):
                     bounds[region, k] = bounds[region, k + 1]
                 regions.counts[region] = count - 1
                 states[region, side] = GONE
@@ -573,7 +573,7 @@ def advance(walls, regions, region, side, step, gap, follow):
             if end >= goal:
                 return True
             above = top >= 0 and wall_reach(walls, top, side) <= end
-            if follow and at_cap(walls, regions, region, side, at, above):
+            if follow and at_cap(walls, regions, region, side, index, above):
                 continue
             states[region, side] = STOPPED
             return end > begin
@@ -581,10 +581,10 @@ def advance(walls, regions, region, side, step, gap, follow):
         if follow and place != INSIDE and count < MOST_BOUNDS:
             lean = COS[side] * walls.normals[wall, 1] - SIN[side] * walls.normals[wall, 0]
             if place == TOP and lean < 0.0:
-                insert_bound(regions, region, at + 1, wall)
+                insert_bound(regions, region, index + 1, wall)
                 continue
             if place == BOTTOM and lean > 0.0:
-                insert_bound(regions, region, at, wall)
+                insert_bound(regions, region, index, wall)
                 continue
         states[region, side] = STOPPED
         return u > begin
@@ -623,14 +623,14 @@ def grow_in_turn(walls, regions, seeds, first, step, gap, follow):
     A seed is (x, y, half its width, side that leads away from its parent, parent). One that cannot grow
     leaves no region.
     """
-    for at in range(first, seeds.shape[0]):
+    for index in range(first, seeds.shape[0]):
         if regions.used[0] == regions.counts.size:
-            return at, FULL
-        region = plant(regions, seeds, at)
+            return index, FULL
+        region = plant(regions, seeds, index)
         if grow(walls, regions, region, region + 1, step, gap, follow) == FULL:
             regions.counts[region] = 0
             regions.used[0] = region
-            return at, FULL
+            return index, FULL
         settle(regions, region, gap)
         if regions.counts[region] == 0:
             regions.used[0] = region
@@ -638,11 +638,11 @@ def grow_in_turn(walls, regions, seeds, first, step, gap, follow):
 
 
 @inline
-def plant(regions, seeds, at):
+def plant(regions, seeds, index):
     """Make a region of a seed and return its number: a segment across the outward side, or a square for side -1."""
     region = regions.used[0]
     regions.used[0] += 1
-    x, y, half, side = seeds[at, 0], seeds[at, 1], seeds[at, 2], int(seeds[at, 3])
+    x, y, half, side = seeds[index, 0], seeds[index, 1], seeds[index, 2], int(seeds[index, 3])
     regions.counts[region] = 4
     regions.spans[region, 0] = regions.spans[region, 2] = 2**40
     regions.spans[region, 1] = regions.spans[region, 3] = -1
@@ -668,8 +668,8 @@ def settle(regions, region, gap):
 @kernel
 def plant_all(regions, seeds):
     """Make regions of all seeds at once; the caller has made room for them."""
-    for at in range(seeds.shape[0]):
-        plant(regions, seeds, at)
+    for index in range(seeds.shape[0]):
+        plant(regions, seeds, index)
 
 
 @kernel

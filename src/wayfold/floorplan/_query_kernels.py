@@ -62,7 +62,7 @@ def is_near(cells, region, x, y, slack):
 
 
 @inline
-def walk_outwards(cells, marks, x, y, z, reach, region):
+def walk_outwards(cells, marks, x, y, z, max_rise, region):
     """The region that holds a point, found breadth-first from `region` (Hale et al. 2008, introduction), or -1."""
     marks.clock[0] += 1
     clock = marks.clock[0]
@@ -72,10 +72,10 @@ def walk_outwards(cells, marks, x, y, z, reach, region):
     while head < tail:
         region = marks.queue[head]
         head += 1
-        if abs(cells.heights[region] - z) <= reach and holds(cells, region, x, y):
+        if abs(cells.heights[region] - z) <= max_rise and holds(cells, region, x, y):
             return region
-        for at in range(cells.beside[region], cells.beside[region + 1]):
-            other = cells.neighbours[at]
+        for index in range(cells.beside[region], cells.beside[region + 1]):
+            other = cells.neighbours[index]
             if marks.stamp[other] != clock:
                 marks.stamp[other] = clock
                 marks.queue[tail] = other
@@ -102,8 +102,8 @@ def look_up(cells, x, y, z, slack):
     bin_ = bin_of(cells, x, y)
     best, found = np.inf, -1
     almost, fallback = np.inf, -1
-    for at in range(cells.bins[bin_], cells.bins[bin_ + 1]):
-        region = cells.items[at]
+    for index in range(cells.bins[bin_], cells.bins[bin_ + 1]):
+        region = cells.items[index]
         away = abs(cells.heights[region] - z)
         if away < best and holds(cells, region, x, y):
             best, found = away, region
@@ -127,8 +127,8 @@ def touching(cells, levels, points, regions, slack, found):
         inside = holds(cells, chosen, x, y)
         bin_ = bin_of(cells, x, y)
         used = 0
-        for at in range(cells.bins[bin_], cells.bins[bin_ + 1]):
-            region = cells.items[at]
+        for index in range(cells.bins[bin_], cells.bins[bin_ + 1]):
+            region = cells.items[index]
             if levels[region] != levels[chosen]:
                 continue
             if holds(cells, region, x, y) or (not inside and is_near(cells, region, x, y, slack)):
@@ -137,7 +137,7 @@ def touching(cells, levels, points, regions, slack, found):
 
 
 @kernel
-def locate(cells, marks, points, hints, reach, slack, regions):
+def locate(cells, marks, points, hints, max_rise, slack, regions):
     """Set `regions` (q,) int32 to the region of each point (q, 3), -1 for none.
 
     `hints` (q,) int32 are the last known regions, -1 for unknown. From a hint the walk goes outwards over gateways;
@@ -147,7 +147,7 @@ def locate(cells, marks, points, hints, reach, slack, regions):
         x, y, z = points[row, 0], points[row, 1], points[row, 2]
         found = -1
         if hints[row] >= 0:
-            found = walk_outwards(cells, marks, x, y, z, reach, hints[row])
+            found = walk_outwards(cells, marks, x, y, z, max_rise, hints[row])
         if found < 0:
             found = look_up(cells, x, y, z, slack)
         regions[row] = found
@@ -189,8 +189,8 @@ def wall_distances(walls, points, most, distances):
         for line in range(low, high + 1):
             for column in range(left, right + 1):
                 bin_ = line * walls.shape[0] + column
-                for at in range(walls.bins[bin_], walls.bins[bin_ + 1]):
-                    wall = walls.items[at]
+                for index in range(walls.bins[bin_], walls.bins[bin_ + 1]):
+                    wall = walls.items[index]
                     ends = walls.ends
                     best = min(best, point_segment2(x, y, ends[wall, 0], ends[wall, 1], ends[wall, 2], ends[wall, 3]))
         distances[row] = math.sqrt(best)

@@ -53,8 +53,8 @@ def hair(who: Agent) -> float:
 
 def ground_at(mesh: Mesh, who: Agent, height: float) -> list[Floats]:
     """The ground within a step of the height of a floor, as rings of corners (k, 3)."""
-    reach = who.climb + hair(who)
-    return ground(mesh, who, height - reach, height + reach)
+    max_distance = who.climb + hair(who)
+    return ground(mesh, who, height - max_distance, height + max_distance)
 
 
 def ground(mesh: Mesh, who: Agent, bottom: float, top: float) -> list[Floats]:
@@ -80,8 +80,8 @@ def bodies(mesh: Mesh) -> NDArray[np.int32]:
     corner = distinct(mesh.vertices).inverse
     a, b, c = corner[mesh.triangles].T
     count = int(corner.max()) + 1
-    links = coo_array((np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))
-    _, labels = connected_components(links, directed=False)
+    arcs = coo_array((np.ones(2 * len(a)), (np.concatenate([a, b]), np.concatenate([b, c]))), shape=(count, count))
+    _, labels = connected_components(arcs, directed=False)
     return np.asarray(labels[a], np.int32)
 
 
@@ -341,8 +341,8 @@ def _joined(shapes: list[Any], rings: list[Floats], climb: float, near: float) -
     a, b = shapely.STRtree(array).query(array, predicate="dwithin", distance=near)
     climb *= 1.0 + 1e-6
     step = (low[a] <= high[b] + climb) & (low[b] <= high[a] + climb)
-    links = coo_array((np.ones(int(step.sum())), (a[step], b[step])), shape=(len(array), len(array)))
-    groups, labels = connected_components(links, directed=False)
+    arcs = coo_array((np.ones(int(step.sum())), (a[step], b[step])), shape=(len(array), len(array)))
+    groups, labels = connected_components(arcs, directed=False)
     return [np.flatnonzero(labels == group) for group in range(groups)]
 
 
@@ -425,8 +425,8 @@ def heights_at(triangles: Floats, points: Floats, near: Floats | float, rise: fl
     first, normal = first[level], normal[level]
     flat = triangles[level][:, :, :2]
     shapes = shapely.polygons(flat)
-    reach = 2.0**-24 * float(np.ptp(flat.reshape(-1, 2), axis=0).max(initial=0.0)) if len(flat) else 0.0
-    point, face = shapely.STRtree(shapes).query(shapely.points(points), predicate="dwithin", distance=reach)
+    max_distance = 2.0**-24 * float(np.ptp(flat.reshape(-1, 2), axis=0).max(initial=0.0)) if len(flat) else 0.0
+    point, face = shapely.STRtree(shapes).query(shapely.points(points), predicate="dwithin", distance=max_distance)
     away = points[point] - first[face, :2]
     z = first[face, 2] - (normal[face, :2] * away).sum(axis=1) / normal[face, 2]
     # The last to be written stays: the nearest, then the highest above it.

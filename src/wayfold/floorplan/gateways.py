@@ -267,14 +267,14 @@ def topology(cut: Decomposition) -> RegionTopology:
     part = np.concatenate([part, (away * along).sum(axis=1) / (along * along).sum(axis=1)])
     levels = cut.region_levels[owner[edge]]
     # Both sides of a contact are one, and where floors meet transitions one with the corners that are there.
-    links = [rows.reshape(2, -1).T, np.column_stack([inner, len(edge) - len(inner) + np.arange(len(inner))])]
+    arcs = [rows.reshape(2, -1).T, np.column_stack([inner, len(edge) - len(inner) + np.arange(len(inner))])]
     for level in np.unique(levels[rows[slack > cut.border_rounding]]).tolist():
         own = np.flatnonzero(cut.region_levels[owner] == level)
         ends = rows[(slack > cut.border_rounding) & (levels[rows] == level)]
         away, nearest = cKDTree(corners[own]).query(where[ends])
         reached = away <= cut.slack
-        links.append(np.column_stack([ends[reached], own[nearest[reached]]]))
-    same = _same(where, levels, np.concatenate(links), NEAR * cut.border_rounding)
+        arcs.append(np.column_stack([ends[reached], own[nearest[reached]]]))
+    same = _same(where, levels, np.concatenate(arcs), NEAR * cut.border_rounding)
     used, numbers = np.unique(same, return_inverse=True)
     vertices = where[used]
     order = np.lexsort((part.clip(0.0, 1.0), edge))
@@ -346,7 +346,7 @@ def apart(cut: Decomposition) -> NDArray[np.bool_]:
     rings = cut.topology.rings
     found = np.array([len(ring) < 3 for ring in rings], np.bool_)
     owner: dict[tuple[int, int], int] = {}
-    for region in np.argsort(-cut.areas, kind="stable").tolist():
+    for region in np.argsort(-cut.region_areas, kind="stable").tolist():
         ring = rings[region].tolist()
         edges = list(zip(ring, ring[1:] + ring[:1], strict=True))
         if len(ring) >= 3 and any(edge in owner for edge in edges):
@@ -378,7 +378,7 @@ def navmesh(cut: Decomposition, *, local: bool = False, closed: Sequence[int] = 
     return NavMesh(ground, np.ones(len(rings), np.uint8))
 
 
-def _same(where: Floats, level: NDArray[np.int32], links: NDArray[np.int64], near: float) -> NDArray[np.int64]:
+def _same(where: Floats, level: NDArray[np.int32], arcs: NDArray[np.int64], near: float) -> NDArray[np.int64]:
     """For each point the first that it is one with: those of a level that are near, and those that are linked."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -387,8 +387,8 @@ def _same(where: Floats, level: NDArray[np.int32], links: NDArray[np.int64], nea
     count = len(where)
     apart = 1e3 * (near + np.abs(where).max(initial=0.0))
     close = cKDTree(np.column_stack([where, level * apart])).query_pairs(near, output_type="ndarray")
-    links = np.concatenate([close, links])
-    graph = coo_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(count, count))
+    arcs = np.concatenate([close, arcs])
+    graph = coo_array((np.ones(len(arcs)), (arcs[:, 0], arcs[:, 1])), shape=(count, count))
     number, labels = connected_components(graph, directed=False)
     first = np.full(number, count)
     np.minimum.at(first, labels, np.arange(count))

@@ -80,7 +80,7 @@ class GrowthSettings:
 
 
 def grow_regions(space: FreeSpace, settings: GrowthSettings) -> ConvexPieces:
-    """A free space cut by growth; see `Settings`."""
+    """A free space cut by growth; see `GrowthSettings`."""
     if space.free.is_empty:
         return ConvexPieces(np.empty((0, 2)), [])
     growth = Growth(space, settings)

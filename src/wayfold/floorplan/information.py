@@ -53,7 +53,7 @@ class Information:
         where = checks.points3(points)
         labels = tuple(range(len(self.names), len(self.names) + len(where))) if names is None else tuple(names)
         if len(labels) != len(where):
-            raise ParameterError(f"names must be as many as points, not {len(labels)} for {len(where)}")
+            raise ParameterError(f"names and points must have the same length (got {len(labels)} and {len(where)})")
         found = np.asarray(self._cut.locate(where if np.shape(points)[1] == 3 else where[:, :2]), np.int32)
         self._touched += self._cut._touching(self._cut.frame.local(where), found)
         self.points = np.concatenate([self.points, where])
@@ -89,7 +89,7 @@ class Information:
         return np.flatnonzero(self._see(place.local, place.regions)[0])
 
     def nearest(self, point: ArrayLike, count: int = 1) -> list[tuple[Any, float]]:
-        """The objects that are nearest by walking, with the length of the walk (`Decomposition.path`) in metres.
+        """Return the objects nearest by walking, each with the length of the walk (`Decomposition.path`) in metres.
 
         Objects are tried in the order of their straight distance, which no walk is shorter than, until no further one
         can be among the nearest. Objects that cannot be reached are left out.

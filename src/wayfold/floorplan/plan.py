@@ -139,7 +139,7 @@ class FloorPlan(Portable):
             The paper's algorithm, or one of the two that it is compared with.
         **options
             `spacing`, `step`, `combine` for the first two, `follow` and `in_turn` for DEACCON only; see
-            `wayfold.floorplan.growth.Settings`.
+            `wayfold.floorplan.growth.GrowthSettings`.
 
         Raises
         ------

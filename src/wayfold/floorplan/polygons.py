@@ -281,13 +281,13 @@ def joined(anchors: Floats, rings: list[Floats], tolerance: float, resolution: f
 
 def without_straight(points: Floats, polygon: list[int], resolution: float) -> list[int]:
     """A polygon without corners in the middle of straight edges and without edges of no length."""
-    at = 0
-    while len(polygon) >= 3 and at < len(polygon):
-        if is_straight(points, polygon[at - 1], polygon[at], polygon[(at + 1) % len(polygon)], resolution):
-            del polygon[at]
-            at = max(at - 1, 0)
+    index = 0
+    while len(polygon) >= 3 and index < len(polygon):
+        if is_straight(points, polygon[index - 1], polygon[index], polygon[(index + 1) % len(polygon)], resolution):
+            del polygon[index]
+            index = max(index - 1, 0)
         else:
-            at += 1
+            index += 1
     return polygon
 
 
@@ -319,10 +319,10 @@ class _Combiner:
         self.before: dict[tuple[int, int], int] = {}  # directed edge -> corner before it
         for polygon in pieces.polygons:
             count = len(polygon)
-            for at in range(count):
-                edge = polygon[at], polygon[(at + 1) % count]
-                self.after[edge] = polygon[(at + 2) % count]
-                self.before[edge] = polygon[at - 1]
+            for index in range(count):
+                edge = polygon[index], polygon[(index + 1) % count]
+                self.after[edge] = polygon[(index + 2) % count]
+                self.before[edge] = polygon[index - 1]
 
     def run(self) -> ConvexPieces:
         edges = [(a, b) for a, b in self.after if a < b and (b, a) in self.after]

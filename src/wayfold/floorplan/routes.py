@@ -14,7 +14,7 @@ from wayfold.floorplan._query_kernels import RouteSpace
 from wayfold.geometry.funnel_kernels import pull_string
 from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 
 if TYPE_CHECKING:
     from wayfold.floorplan.decomposition import Decomposition
@@ -36,13 +36,13 @@ class RegionPlace(NamedTuple):
 
 
 def between(cut: Decomposition, start: RegionPlace, goal: RegionPlace, smooth: bool) -> Path:
-    """The path of the paper's agent between two places, pulled straight where `smooth` is set."""
+    """The paper's path between two places, pulled straight if `smooth`."""
     if np.intersect1d(start.regions, goal.regions).size:
         return _straight(start, goal)
     best = Path(Status.UNREACHABLE)
     for first in start.regions.tolist():
         for last in goal.regions.tolist():
-            path = _through(cut, start, goal, first, last, smooth)
+            path = _between_regions(cut, start, goal, first, last, smooth)
             if path and (not best or path.length < best.length):
                 best = path
     return best
@@ -54,7 +54,9 @@ def _straight(start: RegionPlace, goal: RegionPlace) -> Path:
     return Path(Status.FOUND, points, cost=length, smoother=lambda path: path)
 
 
-def _through(cut: Decomposition, start: RegionPlace, goal: RegionPlace, first: int, last: int, smooth: bool) -> Path:
+def _between_regions(
+    cut: Decomposition, start: RegionPlace, goal: RegionPlace, first: int, last: int, smooth: bool
+) -> Path:
     """The path from one of the regions of the start to one of the goal's."""
     graph = cut.graph
     component = graph.components()
@@ -71,12 +73,12 @@ def _through(cut: Decomposition, start: RegionPlace, goal: RegionPlace, first: i
     nodes = searcher.trail(state, end)
     cut.workspaces.give(state)
     if smooth:
-        return _pulled(cut, start, goal, nodes, settled)
+        return _smoothed(cut, start, goal, nodes, settled)
     points = cut.frame.world(np.vstack([start.local, cut.nodes[nodes[1:-1]], goal.local]))
     points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=nodes, expanded=settled)
     path.cost = path.length
-    path._smoother = lambda _: _pulled(cut, start, goal, nodes, settled)
+    path._smoother = lambda _: _smoothed(cut, start, goal, nodes, settled)
     return path
 
 
@@ -85,34 +87,36 @@ def many(
     starts: list[RegionPlace],
     goals: list[RegionPlace],
     smooth: bool,
-    optimal: bool,
+    exact: bool,
     workers: int | None,
-) -> list[Path]:
+) -> Paths:
     """The paths of many queries, in threads."""
-    if optimal and len(starts):
+    if exact and len(starts):
         _ = cut.exact_mesh  # made once, before the threads ask for it
     found: list[Any] = [None] * len(starts)
 
     def work(begin: int, end: int) -> None:
         for k in range(begin, end):
-            if optimal:
+            if exact:
                 found[k] = shortest(cut, starts[k], goals[k])
             else:
                 found[k] = between(cut, starts[k], goals[k], smooth)
 
     run_chunks(work, len(starts), workers=workers, chunk=16)
-    return found
+    return Paths.of(found)
 
 
-def _pulled(cut: Decomposition, start: RegionPlace, goal: RegionPlace, nodes: NDArray[np.int32], settled: int) -> Path:
-    points = cut.frame.world(pull(cut, start.local, goal.local, nodes))
+def _smoothed(
+    cut: Decomposition, start: RegionPlace, goal: RegionPlace, nodes: NDArray[np.int32], settled: int
+) -> Path:
+    points = cut.frame.world(_corners(cut, start.local, goal.local, nodes))
     points[0], points[-1] = start.point, goal.point
     path = Path(Status.FOUND, points, nodes=nodes, expanded=settled, smoother=lambda whole: whole)
     path.cost = path.length
     return path
 
 
-def pull(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+def _corners(cut: Decomposition, start: Point, goal: Point, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
     """The shortest way through the gateways among nodes of the graph, (k, 3), all of it local."""
     regions = nodes[nodes < cut.num_regions]
     return _taut(cut, start, goal, regions, nodes[nodes >= cut.num_regions] - cut.num_regions)[0]
@@ -143,15 +147,15 @@ def _taut(
             for (a, b), i, j in zip(pairwise(stops), first, last, strict=True)
         ]
         before = places.copy()
-        for at, mouth in enumerate(doors[mouths].tolist()):
+        for index, mouth in enumerate(doors[mouths].tolist()):
             # A part of no length has one point.
-            ahead = next((part[1] for part in parts[at + 1 :] if len(part) > 1), goal)
-            behind = next((part[-2] for part in parts[at::-1] if len(part) > 1), start)
-            places[at] = _between(cut, mouth, behind, ahead, places[at])
-            if len(parts[at]) > 1:
-                parts[at][-1] = places[at]
-            if len(parts[at + 1]) > 1:
-                parts[at + 1][0] = places[at]
+            ahead = next((part[1] for part in parts[index + 1 :] if len(part) > 1), goal)
+            behind = next((part[-2] for part in parts[index::-1] if len(part) > 1), start)
+            places[index] = _between(cut, mouth, behind, ahead, places[index])
+            if len(parts[index]) > 1:
+                parts[index][-1] = places[index]
+            if len(parts[index + 1]) > 1:
+                parts[index + 1][0] = places[index]
         if np.abs(places - before).max() <= cut.rounding:
             break
     whole = np.concatenate(parts)
@@ -181,22 +185,22 @@ def _over_mouths(
         if other.tobytes() in tried:
             continue
         tried.add(other.tobytes())
-        through = _doors(cut, other, points)
-        way, spots = _taut(cut, start, goal, other, through)
+        passed = _doors(cut, other, points)
+        way, spots = _taut(cut, start, goal, other, passed)
         if _length(way) < _length(points) - cut.rounding:
             points, places, regions = way, spots, other
-            mouths = np.flatnonzero(cut.is_mouth[through])
-            waiting = _moved(cut, places, through[mouths])
+            mouths = np.flatnonzero(cut.is_mouth[passed])
+            waiting = _moved(cut, places, passed[mouths])
     return points, regions
 
 
 def _moved(cut: Decomposition, places: NDArray[np.float64], mouths: NDArray[Any]) -> list[NDArray[np.float64]]:
     """Places on mouths as they are, and with each of them at either end of its mouth."""
     result = []
-    for at, mouth in enumerate(mouths.tolist()):
+    for index, mouth in enumerate(mouths.tolist()):
         for end in cut.gateways.local[mouth].reshape(2, 2):
             other = places.copy()
-            other[at, :2] = end
+            other[index, :2] = end
             result.append(other)
     return [*result, places]
 
@@ -246,7 +250,7 @@ def _funnel(
 
 
 def _ahead(portals: NDArray[np.float64], start: Point, goal: Point, near: float) -> tuple[int, int]:
-    """The first portal that a way still has to pass, and the one after the last: start and goal may lie on some."""
+    """The range of portals left to pass once those that start or goal lie on are skipped."""
     begin, along = portals[:, :2], portals[:, 2:] - portals[:, :2]
     size = np.maximum((along * along).sum(axis=1), 1e-300)
     on = []
@@ -259,7 +263,7 @@ def _ahead(portals: NDArray[np.float64], start: Point, goal: Point, near: float)
 
 
 def _edge_on(portal: NDArray[np.float64], point: Point, near: float) -> None:
-    """Make a portal whose line a point lies on, but for rounding, its nearer end: that is where it is passed."""
+    """Shrink a portal that a point sees edge-on, within rounding, to its nearer end."""
     left, right = portal[:2].copy(), portal[2:].copy()
     along, away = right - left, point[:2] - left
     if abs(along[0] * away[1] - along[1] * away[0]) <= near * float(np.hypot(*along)):
@@ -275,24 +279,24 @@ def _between(cut: Decomposition, mouth: int, behind: Point, ahead: Point, place:
     along /= width
     near, far = (float((point - begin) @ along) for point in (behind, ahead))
     off, beyond = (
-        float(np.linalg.norm(point - begin - reach * along)) for point, reach in ((behind, near), (ahead, far))
+        float(np.linalg.norm(point - begin - metres * along)) for point, metres in ((behind, near), (ahead, far))
     )
     if off + beyond <= cut.rounding:  # along the mouth
         return place
     return _on(cut, mouth, (near * beyond + far * off) / (off + beyond))
 
 
-def _on(cut: Decomposition, mouth: int, reach: float) -> Point:
-    """The point of a mouth that is `reach` metres from its begin, or its nearer end: that one to the last digit."""
+def _on(cut: Decomposition, mouth: int, metres: float) -> Point:
+    """The point of a mouth that many metres from its begin, or its nearer end: that one to the last digit."""
     ends, height = cut.gateways.local[mouth].reshape(2, 2), cut.gateway_heights[mouth]
     along = ends[1] - ends[0]
     width = float(np.hypot(*along))
     # The next gateway often begins where a mouth ends: a hair beside that corner one would stand beyond it.
-    if reach <= cut.rounding:
+    if metres <= cut.rounding:
         return np.append(ends[0], height)
-    if reach >= width - cut.rounding:
+    if metres >= width - cut.rounding:
         return np.append(ends[1], height)
-    return np.append(ends[0] + reach / width * along, height)
+    return np.append(ends[0] + metres / width * along, height)
 
 
 def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[Any]) -> NDArray[np.float64]:
@@ -305,12 +309,12 @@ def _crossings(cut: Decomposition, points: NDArray[np.float64], mouths: NDArray[
         width = float(np.hypot(*along))
         along /= width
         away = rest[:, :2] - (ax, ay)
-        side, reach = along[0] * away[:, 1] - along[1] * away[:, 0], away @ along
+        side, metres = along[0] * away[:, 1] - along[1] * away[:, 0], away @ along
         # The first leg that crosses the line of the mouth where the mouth is, but for rounding.
         span = side[:-1] - side[1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             part = np.where(span == 0.0, 0.0, side[:-1] / span).clip(0.0, 1.0)
-        there = reach[:-1] + part * np.diff(reach)
+        there = metres[:-1] + part * np.diff(metres)
         beside = np.maximum(np.maximum(-there, there - width), 0.0) + np.abs(side[:-1] - part * span)
         leg = int(np.flatnonzero(beside <= beside.min() + cut.rounding)[0])
         place = _on(cut, mouth, float(there[leg]))
@@ -350,7 +354,7 @@ def shortest(cut: Decomposition, start: RegionPlace, goal: RegionPlace) -> Path:
         least, closed = heappop(waiting)
         if least >= best.length:
             break
-        found: Path = min((cut.mesh_without(closed).path(*points) for points in ends), key=_from_above)
+        found: Path = min((cut._mesh_without(closed).path(*points) for points in ends), key=_from_above)
         if _from_above(found) >= best.length:
             continue
         points, regions = found.points, found.nodes
@@ -392,17 +396,17 @@ def _doors(cut: Decomposition, regions: NDArray[Any], points: NDArray[np.float64
     known = cut.gateways.pairs
     way = shapely.linestrings(points[:, :2])
     doors = np.empty(len(pairs), np.int64)
-    for at, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         found = np.flatnonzero((known == pair).all(axis=1))
         if len(found) > 1:
             gaps = shapely.distance(way, shapely.linestrings(cut.gateways.local[found].reshape(-1, 2, 2)))
             found = found[[int(np.argmin(gaps))]]
-        doors[at] = found[0]
+        doors[index] = found[0]
     return doors
 
 
 def _sides(cut: Decomposition, place: RegionPlace, there: NDArray[np.bool_]) -> list[NDArray[np.bool_]]:
-    """The regions `there` that a place can be left into, those together that are joined by gateways at the place."""
+    """The regions `there` that touch a place, grouped by gateways at the place."""
     rest = set(place.regions[there[place.regions]].tolist())
     sides = []
     while rest:

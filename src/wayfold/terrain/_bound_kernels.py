@@ -71,15 +71,15 @@ def fill_gaps(edge_of, edge_halves, edge_first, edges, spans, weights, touching,
                     targets[used] = 2 * count + touching[i, end]
                     costs[used] = 0.0
                 used += 1
-    at = 0
+    index = 0
     for i in range(pinches):
         offsets[2 * count + i] = used
-        while at < meetings.shape[0] and meetings[at, 0] == i:
+        while index < meetings.shape[0] and meetings[index, 0] == i:
             if targets.size > 0:
-                targets[used] = meetings[at, 1]
+                targets[used] = meetings[index, 1]
                 costs[used] = 0.0
             used += 1
-            at += 1
+            index += 1
     offsets[2 * count + pinches] = used
 
 

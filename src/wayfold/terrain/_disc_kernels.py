@@ -80,8 +80,8 @@ def disc_cost(mesh, weights, ax, ay, bx, by, radius, slack, scratch):
     for row in range(r0, r1 + 1):
         for column in range(c0, c1 + 1):
             bucket = row * int(frame[3]) + column
-            for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
-                t = mesh.inside[at]
+            for index in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                t = mesh.inside[index]
                 # Each triangle once: in the first bucket of those looked at that it lies in.
                 tc, _, tr, _ = span(mesh.vertices, mesh.triangles, frame, t)
                 if max(tc, c0) != column or max(tr, r0) != row:
@@ -113,8 +113,8 @@ def fits(mesh, weights, points, radius, free):
         for row in range(row_of(frame, y - radius), row_of(frame, y + radius) + 1):
             for column in range(column_of(frame, x - radius), column_of(frame, x + radius) + 1):
                 bucket = row * int(frame[3]) + column
-                for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
-                    t = mesh.inside[at]
+                for index in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                    t = mesh.inside[index]
                     if not weights[t] < np.inf and free[q]:
                         free[q] = triangle_gap(mesh, t, x, y, reach) >= reach
 
@@ -152,8 +152,8 @@ def nearest_centres(mesh, weights, centres, x, y, near, gaps):
                 if not 0 <= column < columns:
                     continue
                 bucket = row * columns + column
-                for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
-                    t = mesh.inside[at]
+                for index in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                    t = mesh.inside[index]
                     cx, cy = centres[t, 0], centres[t, 1]
                     # Each triangle once: in the bucket of its centre.
                     if column_of(frame, cx) != column or row_of(frame, cy) != row or not weights[t] < np.inf:
@@ -185,8 +185,8 @@ def dual_links(mesh, weights, points, places, ends, radius, slack, scratch, near
         nodes[which, :] = -1
         used = 0
         count = nearest_centres(mesh, weights, points, x, y, near, gaps)
-        for at in range(count + 1):
-            node = near[at] if at < count else places[which]
+        for index in range(count + 1):
+            node = near[index] if index < count else places[which]
             known = False
             for other in range(used):
                 known = known or nodes[which, other] == node
@@ -309,11 +309,11 @@ def tabulate_discs(space, mesh, radius, slack, offsets, targets, costs, corners,
     """Connections of nodes `first` to `last` - 1 for a disc: targets, costs and inner corners (slots, 4)."""
     for node in range(first, last):
         for slot in range(offsets[node + 1] - offsets[node]):
-            at = offsets[node] + slot
+            row = offsets[node] + slot
             successor, edge, second, kind = unpack(space, node, slot)
-            targets[at] = successor
-            costs[at] = np.inf
+            targets[row] = successor
+            costs[row] = np.inf
             if successor >= 0:
-                costs[at], corners[at, 0], corners[at, 1], corners[at, 2], corners[at, 3] = disc_connection(
+                costs[row], corners[row, 0], corners[row, 1], corners[row, 2], corners[row, 3] = disc_connection(
                     space, mesh, node, successor, edge, second, kind, radius, slack, scratch
                 )

@@ -76,8 +76,8 @@ def _(space, node, slot):
     if slot >= nine(space, node):
         return space.targets[space.offsets[node] + slot - nine(space, node)]
     if to_goal(space, node, slot):
-        for at in range(space.goal_nodes.size):
-            if space.goal_nodes[at] == node:
+        for index in range(space.goal_nodes.size):
+            if space.goal_nodes[index] == node:
                 return np.int32(nodes + 1)
         return np.int32(-1)
     columns = space.samples.shape[1]
@@ -96,9 +96,9 @@ def _(space, node, slot, successor):
     if slot >= nine(space, node):
         return space.costs[space.offsets[node] + slot - nine(space, node)]
     if to_goal(space, node, slot):
-        for at in range(space.goal_nodes.size):
-            if space.goal_nodes[at] == node:
-                return space.goal_costs[at]
+        for index in range(space.goal_nodes.size):
+            if space.goal_nodes[index] == node:
+                return space.goal_costs[index]
         return np.inf
     columns = space.samples.shape[1]
     row, to_row = node // columns, successor // columns

@@ -60,15 +60,15 @@ def count_in_buckets(vertices, triangles, frame, counts):
 
 
 @kernel
-def fill_buckets(vertices, triangles, frame, at, inside):
-    """Write the triangles of each bucket; `at` (buckets,) int64 begins as the bounds and is moved on."""
+def fill_buckets(vertices, triangles, frame, index, inside):
+    """Write the triangles of each bucket; `index` (buckets,) int64 begins as the bounds and is moved on."""
     for t in range(triangles.shape[0]):
         c0, c1, r0, r1 = span(vertices, triangles, frame, t)
         for row in range(r0, r1 + 1):
             for column in range(c0, c1 + 1):
                 bucket = row * int(frame[3]) + column
-                inside[at[bucket]] = t
-                at[bucket] += 1
+                inside[index[bucket]] = t
+                index[bucket] += 1
 
 
 @inline
@@ -143,8 +143,8 @@ def find(mesh, weights, x, y, slack):
     best = -1
     frame = mesh.frame
     bucket = row_of(frame, y) * int(frame[3]) + column_of(frame, x)
-    for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
-        t = mesh.inside[at]
+    for index in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+        t = mesh.inside[index]
         if (best < 0 or weights[t] < weights[best]) and triangle_gap(mesh, t, x, y, slack) <= slack:
             best = t
     return best
@@ -285,8 +285,8 @@ def segment_cost(mesh, weights, ax, ay, bx, by, slack, scratch):
         r0, r1 = row_of(frame, min(y0, y1) - slack), row_of(frame, max(y0, y1) + slack)
         for row in range(r0, r1 + 1):
             bucket = row * int(frame[3]) + column
-            for at in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
-                t = mesh.inside[at]
+            for index in range(mesh.buckets[bucket], mesh.buckets[bucket + 1]):
+                t = mesh.inside[index]
                 # A triangle that spans several buckets is counted in the first of them that it shares with the line.
                 first, last, wide_first, wide_last = clip(mesh, t, ax, ay, bx, by, slack)
                 if wide_last <= wide_first:

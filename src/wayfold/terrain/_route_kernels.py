@@ -27,7 +27,7 @@ from wayfold.terrain._kernels import copy_point, tidy
 from wayfold.terrain._steiner_kernels import across
 
 
-class LinkedSpace(NamedTuple):
+class QuerySpace(NamedTuple):
     """n stored nodes; node n is the start and node n + 1 the goal of one query.
 
     The steps of a node stand one after the other in `targets` and `costs`, or, where an edit has changed them, behind
@@ -47,14 +47,14 @@ class LinkedSpace(NamedTuple):
     ends: np.ndarray  # (2, 2) float64, start and goal
 
 
-@implements(slots, LinkedSpace)
+@implements(slots, QuerySpace)
 def _(space, node):
     if node >= space.points.shape[0]:
         return np.int64(0), np.int64(space.start_nodes.size)
     return space.firsts[node], space.lasts[node] + 1
 
 
-@implements(target, LinkedSpace)
+@implements(target, QuerySpace)
 def _(space, node, slot):
     nodes = space.points.shape[0]
     if node >= nodes:
@@ -66,7 +66,7 @@ def _(space, node, slot):
     return space.more_targets[slot - space.targets.size]
 
 
-@implements(cost, LinkedSpace)
+@implements(cost, QuerySpace)
 def _(space, node, slot, successor):
     if node >= space.points.shape[0]:
         return space.start_costs[slot]
@@ -77,7 +77,7 @@ def _(space, node, slot, successor):
     return np.float64(space.more_costs[slot - space.targets.size])
 
 
-@implements(distance, LinkedSpace)
+@implements(distance, QuerySpace)
 def _(space, node, goal):
     nodes = space.points.shape[0]
     if node >= nodes:
@@ -104,9 +104,9 @@ def list_nodes(mesh, edge_of, edge_first, first_edge_node, corner_nodes, first_c
                     nodes[used] = corner
                 used += 1
             edge = edge_of[3 * t + k]
-            for at in range(edge_first[edge], edge_first[edge + 1]):
+            for index in range(edge_first[edge], edge_first[edge + 1]):
                 if nodes.size > 0:
-                    nodes[used] = first_edge_node + at
+                    nodes[used] = first_edge_node + index
                 used += 1
         if first_centre >= 0:
             if nodes.size > 0:
@@ -120,15 +120,15 @@ def count_steps(tri_offsets, tri_nodes, counts):
     """Count, at position node + 1, the steps from each node to the other nodes of its triangles."""
     for t in range(tri_offsets.size - 1):
         size = tri_offsets[t + 1] - tri_offsets[t]
-        for at in range(tri_offsets[t], tri_offsets[t + 1]):
-            counts[tri_nodes[at] + 1] += size - 1
+        for index in range(tri_offsets[t], tri_offsets[t + 1]):
+            counts[tri_nodes[index] + 1] += size - 1
 
 
 @kernel
-def fill_steps(tri_offsets, tri_nodes, points, at, targets, lengths, tris):
+def fill_steps(tri_offsets, tri_nodes, points, index, targets, lengths, tris):
     """Write every step: its target, its length and the triangle that it runs through.
 
-    A step along an edge stands there once for each side, so that the lighter side counts. `at` (n,) int64 begins as
+    A step along an edge stands there once for each side, so that the lighter side counts. `index` (n,) int64 begins as
     the row bounds and is moved on.
     """
     for t in range(tri_offsets.size - 1):
@@ -138,8 +138,8 @@ def fill_steps(tri_offsets, tri_nodes, points, at, targets, lengths, tris):
                 if i == j:
                     continue
                 other = tri_nodes[j]
-                slot = at[node]
-                at[node] += 1
+                slot = index[node]
+                index[node] += 1
                 targets[slot] = other
                 tris[slot] = t
                 lengths[slot] = np.sqrt(
@@ -177,8 +177,8 @@ def link_across(mesh, weights, tri_firsts, tri_lasts, tri_nodes, points, end, pl
         if t < 0 or not weights[t] < np.inf:
             continue
         a, b = mesh.triangles[place, max(k, 0)], mesh.triangles[place, (k + 1) % 3]
-        for at in range(tri_firsts[t], tri_lasts[t]):
-            node = tri_nodes[at]
+        for index in range(tri_firsts[t], tri_lasts[t]):
+            node = tri_nodes[index]
             x, y = points[node, 0], points[node, 1]
             nodes[used] = node
             if k < 0:
@@ -204,8 +204,8 @@ def downhill(space, state, node):
     clock = state.clock[0]
     source = state.cost.size - 2
     here = state.cost[node]
-    for at in range(space.start_nodes.size):
-        if space.start_nodes[at] == node and space.start_costs[at] == here:
+    for index in range(space.start_nodes.size):
+        if space.start_nodes[index] == node and space.start_costs[index] == here:
             return np.int32(-1), np.int64(-1)
     best = state.parent[node]
     found = np.int64(-1)
@@ -451,13 +451,13 @@ def corner_of(mesh, t, v):
 
 
 @inline
-def detour(mesh, weights, chain, at, hi, out, begin, clockwise):
-    """Append to `out` the chain from vertex point `at` to `hi`, going round the vertex instead of through it.
+def detour(mesh, weights, chain, index, hi, out, begin, clockwise):
+    """Append to `out` the chain from vertex point `index` to `hi`, going round the vertex instead of through it.
 
     Returns the number of points in `out`, or -1 when there is no such way.
     """
-    v = chain.a[at]
-    t, last = chain.tri[at - 1], chain.tri[at]
+    v = chain.a[index]
+    t, last = chain.tri[index - 1], chain.tri[index]
     count = begin
     steps = 0
     while t != last:
@@ -476,7 +476,7 @@ def detour(mesh, weights, chain, at, hi, out, begin, clockwise):
         place(mesh.vertices, out, count)
         count += 1
         steps += 1
-    for i in range(at + 1, hi + 1):
+    for i in range(index + 1, hi + 1):
         if count >= out.a.size:
             return -1
         copy_point(chain, i, out, count)
@@ -485,18 +485,18 @@ def detour(mesh, weights, chain, at, hi, out, begin, clockwise):
 
 
 @inline
-def pays(mesh, weights, chain, at, clockwise):
-    """Whether going round the vertex at point `at` on one side is cheaper than going through it.
+def pays(mesh, weights, chain, index, clockwise):
+    """Whether going round the vertex at point `index` on one side is cheaper than going through it.
 
     Exact for a chain that is settled on either side: points that leave the vertex along the edges of the fan gain
     nothing if and only if a ray can be traced through the fan, from the leg before to the leg after, that breaks no
     more than Snell's law allows at any edge. `most` is the largest component along the next edge that it can have.
     """
-    v = chain.a[at]
-    x, y = chain.x[at], chain.y[at]
-    t, last = chain.tri[at - 1], chain.tri[at]
-    inx, iny = x - chain.x[at - 1], y - chain.y[at - 1]
-    outx, outy = chain.x[at + 1] - x, chain.y[at + 1] - y
+    v = chain.a[index]
+    x, y = chain.x[index], chain.y[index]
+    t, last = chain.tri[index - 1], chain.tri[index]
+    inx, iny = x - chain.x[index - 1], y - chain.y[index - 1]
+    outx, outy = chain.x[index + 1] - x, chain.y[index + 1] - y
     weight = weights[t] / np.sqrt(inx * inx + iny * iny)
     after = weights[last] / np.sqrt(outx * outx + outy * outy)
     if t == last:
@@ -553,22 +553,22 @@ def splice(chain, count, lo, hi, trial, size):
 
 
 @helper
-def try_around(mesh, weights, chain, count, at, trial, best, newton, near):
-    """Try both ways round the vertex that a chain passes at point `at`; return the new count, 0 if none is better."""
-    lo, hi = at - 1, at + 1
-    while lo > 0 and at - lo < WINDOW and chain.a[lo] != chain.b[lo]:
+def try_around(mesh, weights, chain, count, index, trial, best, newton, near):
+    """Try both ways round the vertex at point `index` of a chain; return the new count, 0 if none is better."""
+    lo, hi = index - 1, index + 1
+    while lo > 0 and index - lo < WINDOW and chain.a[lo] != chain.b[lo]:
         lo -= 1
-    while hi < count - 1 and hi - at < WINDOW and chain.a[hi] != chain.b[hi]:
+    while hi < count - 1 and hi - index < WINDOW and chain.a[hi] != chain.b[hi]:
         hi += 1
     now = chain_cost(weights, chain, lo, hi, 0.0)
     least = now * (1.0 - GAIN)
     size = 0
     for clockwise in (False, True):
-        if not pays(mesh, weights, chain, at, clockwise):
+        if not pays(mesh, weights, chain, index, clockwise):
             continue
-        for i in range(lo, at):
+        for i in range(lo, index):
             copy_point(chain, i, trial, i - lo)
-        points = detour(mesh, weights, chain, at, hi, trial, at - lo, clockwise)
+        points = detour(mesh, weights, chain, index, hi, trial, index - lo, clockwise)
         if points < 0:
             continue
         extent = reach(trial, 0, points - 1)
@@ -578,7 +578,7 @@ def try_around(mesh, weights, chain, count, at, trial, best, newton, near):
             size = points
             for i in range(points):
                 copy_point(trial, i, best, i)
-        if chain.tri[at - 1] == chain.tri[at]:
+        if chain.tri[index - 1] == chain.tri[index]:
             break  # straight through one triangle: both ways are the same
     if size == 0:
         return 0

@@ -43,12 +43,12 @@ class SteinerSpace(NamedTuple):
 
 
 @kernel
-def list_fans(triangles, fan_first, at, fan):
-    """Half-edges by the vertex that they begin at; `fan_first` must hold the bounds, `at` a copy of them."""
+def list_fans(triangles, fan_first, index, fan):
+    """Half-edges by the vertex that they begin at; `fan_first` must hold the bounds, `index` a copy of them."""
     for h in range(3 * triangles.shape[0]):
         v = triangles[h // 3, h % 3]
-        fan[at[v]] = h
-        at[v] += 1
+        fan[index[v]] = h
+        index[v] += 1
 
 
 @kernel
@@ -95,8 +95,8 @@ def place_points(vertices, triangles, weights, fan_first, fan, epsilon, first, p
 def vicinity(vertices, triangles, weights, fan_first, fan, v):
     """Radius r(v) of a vertex's vicinity."""
     nearest, low, high = np.inf, np.inf, 0.0
-    for at in range(fan_first[v], fan_first[v + 1]):
-        t, k = fan[at] // 3, fan[at] % 3
+    for index in range(fan_first[v], fan_first[v + 1]):
+        t, k = fan[index] // 3, fan[index] % 3
         if not weights[t] < np.inf:
             continue
         low, high = min(low, weights[t]), max(high, weights[t])
@@ -250,8 +250,8 @@ def unpack(space, node, slot):
         corner = slot
         return count + space.triangles[t, corner], 3 * t + corner, 3 * t + (corner + 2) % 3, 1
     v = node - count
-    for at in range(space.fan_first[v], space.fan_first[v + 1]):
-        h = space.fan[at]
+    for index in range(space.fan_first[v], space.fan_first[v + 1]):
+        h = space.fan[index]
         t, k = h // 3, h % 3
         size = space.first[3 * t + 3] - space.first[3 * t]
         if slot < size:
@@ -295,8 +295,8 @@ def slot_count(space, node):
                 total += space.first[other + 1] - space.first[other]
         return total + 3
     v = node - count
-    for at in range(space.fan_first[v], space.fan_first[v + 1]):
-        t = space.fan[at] // 3
+    for index in range(space.fan_first[v], space.fan_first[v + 1]):
+        t = space.fan[index] // 3
         total += space.first[3 * t + 3] - space.first[3 * t] + 2
     return total
 
@@ -338,12 +338,12 @@ def tabulate(space, first, last, offsets, targets, costs):
     """Compute the connections of nodes `first` to `last` - 1 into compressed rows; empty slots lead to -1."""
     for node in range(first, last):
         for slot in range(offsets[node + 1] - offsets[node]):
-            at = offsets[node] + slot
+            index = offsets[node] + slot
             successor, edge, second, kind = unpack(space, node, slot)
-            targets[at] = successor
-            costs[at] = np.inf
+            targets[index] = successor
+            costs[index] = np.inf
             if successor >= 0:
-                costs[at], _, _, _ = connection(space, node, successor, edge, second, kind)
+                costs[index], _, _, _ = connection(space, node, successor, edge, second, kind)
 
 
 @kernel
@@ -400,29 +400,29 @@ def list_groups(space, offsets, entries, first, owner):
         entries[node] = used
         if node >= space.points.shape[0]:
             # The rows of a vertex: one group for each triangle around it.
-            at = offsets[node]
+            index = offsets[node]
             v = node - space.points.shape[0]
             for f in range(space.fan_first[v], space.fan_first[v + 1]):
                 t = space.fan[f] // 3
                 if first.size > 0:
-                    first[used] = at
+                    first[used] = index
                     owner[used] = node
-                at += space.first[3 * t + 3] - space.first[3 * t] + 2
+                index += space.first[3 * t + 3] - space.first[3 * t] + 2
                 used += 1
             continue
-        at = offsets[node]
+        index = offsets[node]
         h = space.bisector[node]
         for group in range(GROUPS):
             other, _ = group_at(space, h, group)
             if other < 0:
                 continue
             if first.size > 0:
-                first[used] = at
+                first[used] = index
                 owner[used] = node
-            at += space.first[other + 1] - space.first[other]
+            index += space.first[other + 1] - space.first[other]
             used += 1
         if first.size > 0:
-            first[used] = at
+            first[used] = index
             owner[used] = node
         used += 1
     entries[entries.size - 1] = used
@@ -435,10 +435,10 @@ def represent(groups, targets, costs, stamp, clock, entry):
     """Choose the representative of a group; returns the cost of the connection to it, infinite when none is left."""
     best = np.inf
     groups.chosen[entry] = -1
-    for at in range(groups.first[entry], groups.first[entry + 1]):
-        node = targets[at]
-        if node >= 0 and stamp[node] <= clock and costs[at] < best:
-            best = costs[at]
+    for index in range(groups.first[entry], groups.first[entry + 1]):
+        node = targets[index]
+        if node >= 0 and stamp[node] <= clock and costs[index] < best:
+            best = costs[index]
             groups.chosen[entry] = node
     return best
 
@@ -514,16 +514,16 @@ def offer(space, state, size, clock, node, successor, edge, second, kind):
     if known:
         if fresh >= state.cost[successor]:
             return size, 0
-        at = state.place[successor]
+        index = state.place[successor]
     else:
         if size == state.keys.size:
             return -1, 0
-        at = size
+        index = size
         size += 1
         state.stamp[successor] = clock + 1
     state.cost[successor] = fresh
     state.parent[successor] = node
-    sift_up(state, at, fresh, successor)
+    sift_up(state, index, fresh, successor)
     return size, 1
 
 
@@ -566,18 +566,18 @@ def cone(space, state, size, clock, node, other, edge, same_end):
     own = space.bisector[node]
     middle = middle_of(space, node, state.parent[node], other)
     for upward in (True, False):
-        at = middle if upward else middle - 1
-        while first <= at < last:
-            size, won = offer(space, state, size, clock, node, at, edge, -1, 0)
+        index = middle if upward else middle - 1
+        while first <= index < last:
+            size, won = offer(space, state, size, clock, node, index, edge, -1, 0)
             if size < 0:
                 return size
             if won == 0:
-                rival = state.parent[at] if state.stamp[at] > clock else -1
+                rival = state.parent[index] if state.stamp[index] > clock else -1
                 if 0 <= rival < space.points.shape[0] and rival != node and space.bisector[rival] == own:
                     beyond = (rival > node) == same_end
                     if beyond == upward:
                         break
-            at += 1 if upward else -1
+            index += 1 if upward else -1
     return size
 
 

@@ -17,7 +17,7 @@ from wayfold.graph import search_kernels as graph_kernels
 from wayfold.graph import searcher
 from wayfold.graph.searcher import Workspaces
 from wayfold.terrain import _bound_kernels
-from wayfold.terrain.ground import Array, Ground, Ints, linked_space
+from wayfold.terrain.ground import Array, Ground, Ints, query_space
 
 _FIRST = 200_000  # steps between intervals in the first round
 _MOST = 6_000_000  # and in the last
@@ -112,26 +112,26 @@ def _round(
     doubled = np.concatenate([begin, begin, mesh.vertices[pinches]])
     reached = []
     for which in range(2):
-        links, link_costs = np.empty(count, np.int32), np.empty(count)
+        arcs, arc_costs = np.empty(count, np.int32), np.empty(count)
         used = _bound_kernels.end_gaps(
-            ground.edge_of, edge_first, spans, weights, ends[which, 0], ends[which, 1], places[which], links, link_costs
+            ground.edge_of, edge_first, spans, weights, ends[which, 0], ends[which, 1], places[which], arcs, arc_costs
         )
-        links, link_costs = links[:used], link_costs[:used]
-        space = linked_space(offsets, targets, costs, doubled, links, link_costs, np.full(nodes, np.inf), ends)
-        state, *_ = searcher.run(workspaces, partial(_reach, space, nodes, known))
+        arcs, arc_costs = arcs[:used], arc_costs[:used]
+        space = query_space(offsets, targets, costs, doubled, arcs, arc_costs, np.full(nodes, np.inf), ends)
+        state, *_ = searcher.run(workspaces, partial(_search_within, space, nodes, known))
         settled = (state.stamp[: 2 * count] > state.clock[0]) & (state.place[: 2 * count] < 0)
         cost = np.where(settled, state.cost[: 2 * count], np.inf)
         # The least cost at which a route may be anywhere on the interval, before or after running along the edge.
-        reached.append((cost[count:], links, link_costs))
+        reached.append((cost[count:], arcs, arc_costs))
         workspaces.give(state)
-    (from_start, _, _), (from_goal, links, link_costs) = reached
-    bound = float((from_start[links] + link_costs).min()) if len(links) else np.inf
+    (from_start, _, _), (from_goal, arcs, arc_costs) = reached
+    bound = float((from_start[arcs] + arc_costs).min()) if len(arcs) else np.inf
     if places[0] == places[1]:
         bound = min(bound, float(weights[places[0]] * np.hypot(*(ends[1] - ends[0]))))
     # Rounding may have made the known route itself look too dear: then nothing better exists.
     return min(bound, known), from_start + from_goal <= known * (1 + 1e-9)
 
 
-def _reach(space: Any, start: int, limit: float, state: graph_kernels.SearchState) -> Any:
+def _search_within(space: Any, start: int, limit: float, state: graph_kernels.SearchState) -> Any:
     """Search everything that costs at most `limit`."""
     return graph_kernels.search(space, state, start, -1, 0.0, limit, searcher.NO_NODES, searcher.NO_BUDGET, False)

@@ -94,11 +94,11 @@ def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[Zone]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    reach = _reach(ground, radius)
-    around = shapely.buffer(np.array(changed, object), reach, join_style="mitre")
+    max_distance = _max_distance(ground, radius)
+    around = shapely.buffer(np.array(changed, object), max_distance, join_style="mitre")
     one, two = shapely.STRtree(around).query(around, predicate="intersects")
-    links = coo_array((np.ones(len(one), np.bool_), (one, two)), shape=(len(around), len(around)))
-    _, group = connected_components(links, directed=False)
+    arcs = coo_array((np.ones(len(one), np.bool_), (one, two)), shape=(len(around), len(around)))
+    _, group = connected_components(arcs, directed=False)
     order = np.argsort(group, kind="stable")
     # Each by itself: what lies elsewhere changes no digit. Ordered, so that one more comes after all.
     members = sorted(some.tolist() for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1))
@@ -107,15 +107,15 @@ def zones(ground: Ground, radius: float, changed: Sequence[Any]) -> list[Zone]:
         if len(some) <= _TOGETHER:
             found.append(Zone(shapely.normalize(shapely.union_all(around[some])), some, None))
         else:
-            found += _squares(around, np.array(some), reach)
+            found += _squares(around, np.array(some), max_distance)
     return found
 
 
-def _squares(around: NDArray[Any], members: NDArray[np.int64], reach: float) -> list[Zone]:
+def _squares(around: NDArray[Any], members: NDArray[np.int64], max_distance: float) -> list[Zone]:
     """The surroundings of many polygons, cut into squares that are larger than any of the polygons."""
     boxes = shapely.bounds(around[members])
     largest = float((boxes[:, 2:] - boxes[:, :2]).max())
-    side = _SQUARE * reach
+    side = _SQUARE * max_distance
     side *= 2.0 ** max(0, int(np.ceil(np.log2(largest / side))))  # the same for more polygons, but for larger ones
     places: dict[tuple[int, int], list[int]] = {}
     for number, (x0, y0, x1, y1) in zip(
@@ -147,10 +147,10 @@ def grown_layers(
     Shapes are cut to what counts there and brought into an order of their own: the same polygons give the same numbers
     to the last digit, whatever lies elsewhere.
     """
-    reach = _reach(ground, radius)
-    near = ground.near(zone.area.bounds, reach)
+    max_distance = _max_distance(ground, radius)
+    near = ground.near(zone.area.bounds, max_distance)
     triangles = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
-    window = shapely.normalize(shapely.buffer(zone.area, reach, join_style="mitre"))
+    window = shapely.normalize(shapely.buffer(zone.area, max_distance, join_style="mitre"))
     shapely.prepare(window)
     counts = shapely.intersects(window, triangles)
     triangles, local = triangles[counts], weights[near[counts]]
@@ -205,7 +205,7 @@ def _margin(ground: Ground, radius: float) -> float:
     return _SIDES * radius + 8 * ground.slack
 
 
-def _reach(ground: Ground, radius: float) -> float:
+def _max_distance(ground: Ground, radius: float) -> float:
     """How far a grown region reaches at most."""
     return (1 + _CORNERS) * (radius + _margin(ground, radius))
 
@@ -215,9 +215,9 @@ def _areas(ground: Ground, weights: Array) -> tuple[Array, list[Any]]:
     values = np.unique(weights)
     faces = np.asarray(shapely.get_parts(shapely.polygonize(_borders(ground.mesh, weights))))
     places = shapely.get_coordinates(shapely.point_on_surface(faces))
-    at = np.empty(len(faces), np.int32)
-    _kernels.locate(ground.mesh, weights, places, 0.0, at)
-    heavy = np.where(at >= 0, weights[at], np.nan)
+    owner = np.empty(len(faces), np.int32)
+    _kernels.locate(ground.mesh, weights, places, 0.0, owner)
+    heavy = np.where(owner >= 0, weights[owner], np.nan)
     return values, [shapely.multipolygons(faces[heavy == value]) for value in values]
 
 
@@ -273,16 +273,21 @@ def fits(ground: Ground, weights: Array, points: Array, radius: float) -> NDArra
     return free
 
 
-def nearest(ground: Ground, weights: Array, point: Array, reach: float) -> Array:
-    """The nearest place on open ground within `reach` of a point, the point itself where there is none."""
-    near = ground.near((point[0], point[1], point[0], point[1]), reach)
-    near = near[np.isfinite(weights[near])]
+def nearest(ground: Ground, weights: Array, point: Array, max_distance: float) -> Array:
+    """The nearest place on open ground within a distance of a point, the point itself where there is none."""
+    free = np.isfinite(weights)
+    if np.isinf(max_distance):  # no farther than the nearest corner
+        corners = ground.mesh.vertices[ground.mesh.triangles[free]].reshape(-1, 2)
+        max_distance = float(np.hypot(*(corners - point).T).min(initial=0.0 if not len(corners) else np.inf))
+        max_distance = max_distance * (1.0 + 1e-9) + ground.slack
+    near = ground.near((point[0], point[1], point[0], point[1]), max_distance)
+    near = near[free[near]]
     if not near.size:
         return point
     open_ = shapely.polygons(ground.mesh.vertices[ground.mesh.triangles[near]][:, [0, 1, 2, 0]])
     spot = shapely.Point(point)
     gaps = shapely.distance(open_, spot)
-    at = int(np.argmin(gaps))
-    if gaps[at] > reach or gaps[at] == 0:
+    owner = int(np.argmin(gaps))
+    if gaps[owner] > max_distance or gaps[owner] == 0:
         return point
-    return np.asarray(shapely.get_coordinates(shapely.shortest_line(open_[at], spot))[0])
+    return np.asarray(shapely.get_coordinates(shapely.shortest_line(open_[owner], spot))[0])

@@ -15,7 +15,7 @@ from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _grid_kernels, _kernels
 from wayfold.terrain.discs import exact_cost
 from wayfold.terrain.ground import Array, Ground, Ints, Pool
-from wayfold.terrain.routes import Reach, descend, flat_points
+from wayfold.terrain.routes import GoalTree, descend, flat_points
 
 _MOST_CELLS = 100_000_000
 _AROUND = 2  # nodes in each direction that a pinch point may be joined to
@@ -119,8 +119,8 @@ class GridRoutes:
         begin = perf_counter()
         count = self._pool.workspaces.nodes - 2
         scratch = self.ground.scratch()
-        links = self._links(ends[0], int(places[0]), scratch)
-        space = self._space(ends, self._links(ends[1], int(places[1]), scratch), links, scratch)
+        arcs = self._end_arcs(ends[0], int(places[0]), scratch)
+        space = self._space(ends, self._end_arcs(ends[1], int(places[1]), scratch), arcs, scratch)
         scale = float(self.weights.min()) * (1 - 1e-9) if search == "astar" else 0.0
         state, status, _, settled = searcher.run(
             self._pool.workspaces,
@@ -129,39 +129,39 @@ class GridRoutes:
                 False,
             ),
         )  # fmt: skip
-        trail = descend(space, state, *links, np.inf) if status == graph_kernels.FOUND else None
+        trail = descend(space, state, *arcs, np.inf) if status == graph_kernels.FOUND else None
         self._pool.workspaces.give(state)
         return self._path(ends, trail, settled, begin)
 
-    def reach(self, goal: Array, place: int) -> Reach:
+    def tree(self, goal: Array, place: int) -> GoalTree:
         """One search from a goal to everywhere."""
         count = self._pool.workspaces.nodes - 2
         scratch = self.ground.scratch()
         none = np.empty(0, np.int32), np.empty(0)
-        space = self._space(np.stack([goal, goal]), self._links(goal, place, scratch), none, scratch)
+        space = self._space(np.stack([goal, goal]), self._end_arcs(goal, place, scratch), none, scratch)
         state = searcher.run(
             self._pool.workspaces,
             lambda state: graph_kernels.search(
                 space, state, count, -1, 0.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
             ),
         )[0]
-        return Reach(space, state, goal, place)
+        return GoalTree(space, state, goal, place)
 
-    def field_path(self, reach: Reach, start: Array, place: int) -> Path:
+    def field_path(self, tree: GoalTree, start: Array, place: int) -> Path:
         """The same path as `path` gives, from what a search from its goal has reached."""
         begin = perf_counter()
         scratch = self.ground.scratch()
-        space = reach.space._replace(scratch=scratch)
-        trail = descend(space, reach.state, *self._links(start, place, scratch), np.inf)
-        return self._path(np.stack([start, reach.goal]), trail, 0, begin)
+        space = tree.space._replace(scratch=scratch)
+        trail = descend(space, tree.state, *self._end_arcs(start, place, scratch), np.inf)
+        return self._path(np.stack([start, tree.goal]), trail, 0, begin)
 
     def _space(
-        self, ends: Array, source: tuple[Ints, Array], links: tuple[Ints, Array], scratch: _kernels.WalkScratch
+        self, ends: Array, source: tuple[Ints, Array], arcs: tuple[Ints, Array], scratch: _kernels.WalkScratch
     ) -> _grid_kernels.GridSpace:
         """The grid as it is searched, from the goal on."""
         return _grid_kernels.GridSpace(
             self.ground.mesh, self.weights, self.samples, self.pinches, *self._steps, self.layout,
-            np.ascontiguousarray(ends[::-1]), *source, *links, scratch,
+            np.ascontiguousarray(ends[::-1]), *source, *arcs, scratch,
         )  # fmt: skip
 
     def _path(self, ends: Array, trail: Ints | None, settled: int, begin: float) -> Path:
@@ -179,12 +179,12 @@ class GridRoutes:
         points[~on_grid] = self.pinches[nodes[~on_grid] - self.samples.size]
         return np.asarray(points)
 
-    def _around(self, where: Array, reach: int, scratch: _kernels.WalkScratch) -> tuple[list[int], list[float]]:
+    def _around(self, where: Array, cells: int, scratch: _kernels.WalkScratch) -> tuple[list[int], list[float]]:
         """The nodes of the grid around a point that a straight line leads to, and what the lines cost."""
         column, row = np.round((where - self.layout[:2]) / self.layout[2]).astype(int)
         nodes, costs = [], []
-        for r in range(max(row - reach, 0), min(row + reach, self.samples.shape[0] - 1) + 1):
-            for c in range(max(column - reach, 0), min(column + reach, self.samples.shape[1] - 1) + 1):
+        for r in range(max(row - cells, 0), min(row + cells, self.samples.shape[0] - 1) + 1):
+            for c in range(max(column - cells, 0), min(column + cells, self.samples.shape[1] - 1) + 1):
                 if not np.isfinite(self.samples[r, c]):
                     continue
                 node = np.array([r * self.samples.shape[1] + c], np.int32)
@@ -197,7 +197,7 @@ class GridRoutes:
                     costs.append(float(cost))
         return nodes, costs
 
-    def _links(self, end: Array, place: int, scratch: _kernels.WalkScratch) -> tuple[Ints, Array]:
+    def _end_arcs(self, end: Array, place: int, scratch: _kernels.WalkScratch) -> tuple[Ints, Array]:
         """The node of the cell that holds a point, those around it that a straight line leads to, and pinch points.
 
         The paper's own grid, with sampled steps, has only the first.

@@ -73,12 +73,12 @@ class EdgeGraph(NamedTuple):
     shares: Array  # (n,): where on that edge
 
 
-def linked_space(
+def query_space(
     offsets: NDArray[np.int64], targets: Ints, costs: NDArray[np.float32], points: Array, *query: Any
-) -> _route_kernels.LinkedSpace:
+) -> _route_kernels.QuerySpace:
     """A graph in compressed rows, and what a query adds to it."""
     none = np.empty(0, np.int32), np.empty(0, np.float32)
-    return _route_kernels.LinkedSpace(offsets[:-1], offsets[1:], targets, costs, *none, points, *query)
+    return _route_kernels.QuerySpace(offsets[:-1], offsets[1:], targets, costs, *none, points, *query)
 
 
 class Pool(Portable):
@@ -159,12 +159,13 @@ class Ground(Portable):
         x, y = (np.ascontiguousarray(self.mesh.vertices[:, axis])[self.mesh.triangles.T] for axis in range(2))
         return x.min(axis=0), y.min(axis=0), x.max(axis=0), y.max(axis=0)
 
-    def near(self, bounds: tuple[float, float, float, float], reach: float = 0.0) -> NDArray[np.int64]:
-        """Triangles whose boxes come within `reach` of a box."""
+    def near(self, bounds: tuple[float, float, float, float], max_distance: float = 0.0) -> NDArray[np.int64]:
+        """Triangles whose boxes come within a distance of a box."""
         low_x, low_y, high_x, high_y = self._boxes
         x0, y0, x1, y1 = bounds
-        inside = (low_x <= x1 + reach) & (high_x >= x0 - reach) & (low_y <= y1 + reach) & (high_y >= y0 - reach)
-        return np.flatnonzero(inside)
+        across = (low_x <= x1 + max_distance) & (high_x >= x0 - max_distance)
+        along = (low_y <= y1 + max_distance) & (high_y >= y0 - max_distance)
+        return np.flatnonzero(across & along)
 
     def scratch(self) -> _kernels.WalkScratch:
         """Room for as many triangles as any short line meets."""

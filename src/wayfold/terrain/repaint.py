@@ -258,10 +258,10 @@ def _cluster(
         jobs = [_Job(np.unique(triangle[some]), np.unique(of[some]).tolist()) for some in np.split(order, bounds)]
         names = [("tile", int(job.touched[0]) // _TILE, *(keys[n] for n in job.members)) for job in jobs]
         tiles = [prepared.find(name) for name in names]
-        missing = [at for at, tile in enumerate(tiles) if tile is None]
-        made = _cut(ground, polygons, [jobs[at] for at in missing])
-        for number, at in enumerate(missing):
-            tiles[at] = prepared.get(names[at], partial(made.__getitem__, number))
+        missing = [index for index, tile in enumerate(tiles) if tile is None]
+        made = _cut(ground, polygons, [jobs[index] for index in missing])
+        for number, index in enumerate(missing):
+            tiles[index] = prepared.get(names[index], partial(made.__getitem__, number))
         joined = _joined(ground, members, jobs, tiles)
         if joined is not None:
             return joined
@@ -272,7 +272,7 @@ def _cluster(
 
 def _joined(ground: Ground, members: list[int], jobs: list[_Job], tiles: list[Cluster]) -> Cluster | None:
     """One cluster of its tiles; None where the cuts of two do not meet on the side between them."""
-    place = {number: at for at, number in enumerate(members)}
+    place = {number: index for index, number in enumerate(members)}
     over = [
         np.append(np.array([place[n] for n in job.members], np.int32), UNPAINTED)[tile.over]
         for job, tile in zip(jobs, tiles, strict=True)
@@ -345,8 +345,8 @@ def _cut(ground: Ground, polygons: Sequence[Any], jobs: list[_Job]) -> list[Clus
     owned = owner >= 0
     faces, face_job, places, owner = faces[owned], face_job[owned], places[owned], owner[owned]
     position = np.full((len(jobs), len(used)), UNPAINTED, np.int32)
-    for at, job in enumerate(jobs):
-        position[at, np.searchsorted(used, job.members)] = np.arange(len(job.members))
+    for index, job in enumerate(jobs):
+        position[index, np.searchsorted(used, job.members)] = np.arange(len(job.members))
     over = np.full(len(faces), UNPAINTED, np.int32)
     shape, face = shapely.STRtree(places).query(shapes, predicate="intersects")
     np.maximum.at(over, face, position[face_job[face], shape])
@@ -359,9 +359,9 @@ def _cut(ground: Ground, polygons: Sequence[Any], jobs: list[_Job]) -> list[Clus
     bounds = np.searchsorted(face_job[face], np.arange(len(jobs) + 1))
     first = np.searchsorted(among[:, 0], np.arange(len(jobs) + 1))
     clusters = []
-    for at, job in enumerate(jobs):
-        some = slice(bounds[at], bounds[at + 1])
-        parts, fresh = _numbered(points[some], vertices, among[first[at] : first[at + 1], 1])
+    for index, job in enumerate(jobs):
+        some = slice(bounds[index], bounds[index + 1])
+        parts, fresh = _numbered(points[some], vertices, among[first[index] : first[index + 1], 1])
         cut = job.touched, fresh, parts, touched[owner[face[some]]].astype(np.int32), over[face[some]]
         clusters.append(Cluster(*cut, sum(array.nbytes for array in cut)))
     return clusters
@@ -380,8 +380,8 @@ def _outline_legs(
     low, high = legs.min(axis=1), legs.max(axis=1)
     bounds = np.searchsorted(job_of, np.arange(len(jobs) + 1))
     found = []
-    for at, job in enumerate(jobs):
-        box = corners[bounds[at] : bounds[at + 1]].reshape(-1, 2)
+    for index, job in enumerate(jobs):
+        box = corners[bounds[index] : bounds[index + 1]].reshape(-1, 2)
         least, most = box.min(axis=0) - 4 * near, box.max(axis=0) + 4 * near
         here = np.searchsorted(used, job.members)
         own = np.concatenate([np.arange(begins[k], begins[k + 1]) for k in here.tolist()])
@@ -415,7 +415,7 @@ def _noded(
         same = stands[places.inverse, :2]
         stops = distinct(stands)
         ends = same[: 2 * len(legs)].reshape(-1, 2, 2)
-        tied, of = _through(
+        tied, of = _subdivided(
             ends, job, stops.rows[:, :2], point_job[places.first[stops.first]], meets, same[len(legs) * 2 :], near
         )
         tied, tied_job = _in_order(tied, job[of])
@@ -478,14 +478,14 @@ def _side(a: Array, b: Array, point: Array) -> Array:
 
 def _stand_ins(points: Array, corners: Array, near: float) -> Array:
     """What stands for each point: the nearest corner where there is one `near`, or the first of the points near it."""
-    gap, at = cKDTree(corners).query(points, distance_upper_bound=near)
+    gap, index = cKDTree(corners).query(points, distance_upper_bound=near)
     free = np.isinf(gap)
-    found = corners[np.where(free, 0, at)]
+    found = corners[np.where(free, 0, index)]
     found[free] = same_points(points[free], near)
     return found
 
 
-def _through(
+def _subdivided(
     legs: Array,
     leg_job: NDArray[np.int64],
     points: Array,

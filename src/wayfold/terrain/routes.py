@@ -79,7 +79,7 @@ class EdgePoint(NamedTuple):
     share: float
 
 
-class EndLinks(NamedTuple):
+class EndArcs(NamedTuple):
     """Lines from a start or goal to nodes; the same node may stand there more than once."""
 
     nodes: Ints
@@ -106,17 +106,17 @@ class Way(NamedTuple):
     last: EdgePoint | None = None
 
 
-class Reach(NamedTuple):
+class GoalTree(NamedTuple):
     """What a search from one goal has reached: the graph with the goal's links, and the search's state."""
 
     space: Any
     state: graph_kernels.SearchState
     goal: Array  # (2,)
     place: int  # its triangle
-    links: EndLinks = EndLinks(searcher.NO_NODES, np.empty(0))  # of the goal; none where the graph is a grid
+    arcs: EndArcs = EndArcs(searcher.NO_NODES, np.empty(0))  # of the goal; none where the graph is a grid
 
 
-class _Linked:
+class _GraphRoutes:
     """Searches of one stored graph with a start and a goal of their own, from the goal on.
 
     Steps cost the same in both directions, so that one search from a goal serves every start.
@@ -152,7 +152,7 @@ class _Linked:
         """Steps, each direction counted."""
         return int(np.isfinite(self.costs).sum())
 
-    def _links(self, end: Array, place: int) -> EndLinks:
+    def _end_arcs(self, end: Array, place: int) -> EndArcs:
         """Nodes that a start or goal is joined to, and what the lines cost."""
         raise NotImplementedError
 
@@ -160,8 +160,8 @@ class _Linked:
         """Cost of the straight way between start and goal where the graph has it, else infinite."""
         return np.inf
 
-    def _space(self, nodes: Ints, costs: Array, goals: Array, ends: Array) -> _route_kernels.LinkedSpace:
-        return _route_kernels.LinkedSpace(
+    def _space(self, nodes: Ints, costs: Array, goals: Array, ends: Array) -> _route_kernels.QuerySpace:
+        return _route_kernels.QuerySpace(
             self.firsts, self.lasts, self.targets, self.costs, self.more.targets, self.more.costs, self.points,
             nodes, costs, goals, np.ascontiguousarray(ends[::-1]),
         )  # fmt: skip
@@ -175,13 +175,13 @@ class _Linked:
         is no way. The numbers of the settled nodes of the graph are appended to `watch`.
         """
         count = len(self.points)
-        links, last = self._links(ends[0], int(places[0])), self._links(ends[1], int(places[1]))
+        arcs, last = self._end_arcs(ends[0], int(places[0])), self._end_arcs(ends[1], int(places[1]))
         direct = self._direct(ends, places)
         sources, source_costs = last.nodes, last.costs
         if direct < np.inf:
             sources, source_costs = np.append(sources, np.int32(count + 1)), np.append(source_costs, direct)
         goals = self._pool.take_goals()
-        _route_kernels.lower(goals, links.nodes, links.costs)
+        _route_kernels.lower(goals, arcs.nodes, arcs.costs)
         space = self._space(sources, source_costs, goals, ends)
         scale = self._scale if search == "astar" else 0.0
         state, status, _, settled = searcher.run(
@@ -190,12 +190,12 @@ class _Linked:
         )
         found: list[Way] = []
         if status == graph_kernels.FOUND:
-            found = self._ways(space, state, ends[0], places, links, last, direct)
+            found = self._ways(space, state, ends[0], places, arcs, last, direct)
         if watch is not None:
             watch.append(np.flatnonzero(searcher.was_settled(state, slice(0, count))).astype(np.int32))
         self._pool.workspaces.give(state)
-        self._pool.give_goals(goals, links.nodes)
-        return found, settled, _ends_cost(found, links, last)
+        self._pool.give_goals(goals, arcs.nodes)
+        return found, settled, _ends_cost(found, arcs, last)
 
     def _search(self, space: Any, state: Any, count: int, scale: float) -> Any:
         """Search the way from the goal, which is the node after all others, to the start after it."""
@@ -203,36 +203,36 @@ class _Linked:
             space, state, count, count + 1, scale, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
         )
 
-    def reach(self, goal: Array, place: int) -> Reach:
+    def tree(self, goal: Array, place: int) -> GoalTree:
         """One search from a goal to everywhere."""
         count = len(self.points)
-        links = self._links(goal, place)
+        arcs = self._end_arcs(goal, place)
         goals = self._pool.take_goals()
-        space = self._space(links.nodes, links.costs, goals, np.stack([goal, goal]))
+        space = self._space(arcs.nodes, arcs.costs, goals, np.stack([goal, goal]))
         state = searcher.run(
             self._pool.workspaces,
             lambda state: graph_kernels.search(
                 space, state, count, -1, 0.0, graph_kernels.UNLIMITED, searcher.NO_NODES, searcher.NO_BUDGET, False
             ),
         )[0]
-        self._pool.give_goals(goals, links.nodes)
+        self._pool.give_goals(goals, arcs.nodes)
         # No node is joined to a goal; the array of the search is scratch, which the next one overwrites.
         nowhere = np.full(space.goal_costs.size, np.inf)
-        return Reach(space._replace(goal_costs=nowhere), state, goal, place, links)
+        return GoalTree(space._replace(goal_costs=nowhere), state, goal, place, arcs)
 
-    def trail_from(self, reach: Reach, start: Array, place: int) -> tuple[list[Way], float]:
+    def trail_from(self, tree: GoalTree, start: Array, place: int) -> tuple[list[Way], float]:
         """The same as `trail` from what a search from the goal has reached."""
-        links = self._links(start, place)
-        places = np.array([place, reach.place], np.int32)
-        direct = self._direct(np.stack([start, reach.goal]), places)
-        found = self._ways(reach.space, reach.state, start, places, links, reach.links, direct)
-        return found, _ends_cost(found, links, reach.links)
+        arcs = self._end_arcs(start, place)
+        places = np.array([place, tree.place], np.int32)
+        direct = self._direct(np.stack([start, tree.goal]), places)
+        found = self._ways(tree.space, tree.state, start, places, arcs, tree.arcs, direct)
+        return found, _ends_cost(found, arcs, tree.arcs)
 
     def _ways(
-        self, space: Any, state: Any, start: Array, places: Ints, links: EndLinks, last: EndLinks, direct: float
+        self, space: Any, state: Any, start: Array, places: Ints, arcs: EndArcs, last: EndArcs, direct: float
     ) -> list[Way]:
         """The cheapest way that a search has found, or nothing; routes that are refined have another after it."""
-        nodes = descend(space, state, links.nodes, links.costs, direct)
+        nodes = descend(space, state, arcs.nodes, arcs.costs, direct)
         return [] if nodes is None else [Way(nodes)]
 
 
@@ -259,17 +259,17 @@ def _way_down(space: Any, state: Any, node: int) -> Ints:
         capacity *= 4
 
 
-def _ends_cost(found: list[Way], links: EndLinks, last: EndLinks) -> float:
+def _ends_cost(found: list[Way], arcs: EndArcs, last: EndArcs) -> float:
     """What the first and the last line of the cheapest way cost."""
     if not found:
         return np.inf
     nodes = found[0].nodes
     if not len(nodes):
         return 0.0
-    return links.cost(nodes[0]) + last.cost(nodes[-1])
+    return arcs.cost(nodes[0]) + last.cost(nodes[-1])
 
 
-class DualRoutes(_Linked):
+class DualRoutes(_GraphRoutes):
     """The dual graph: a node in each triangle, joined to those of the neighbours (section 4.2.4).
 
     A point may pass a vertex in which open ground only touches, so there is a node in each such pinch point too, joined
@@ -318,11 +318,11 @@ class DualRoutes(_Linked):
         trails, settled, outer = self.trail(ends, places, search)
         return self._path(ends, trails, outer, settled, begin)
 
-    def field_path(self, reach: Reach, start: Array, place: int) -> Path:
+    def field_path(self, tree: GoalTree, start: Array, place: int) -> Path:
         """The same path from what a search from its goal has reached."""
         begin = perf_counter()
-        trails, outer = self.trail_from(reach, start, place)
-        return self._path(np.stack([start, reach.goal]), trails, outer, 0, begin)
+        trails, outer = self.trail_from(tree, start, place)
+        return self._path(np.stack([start, tree.goal]), trails, outer, 0, begin)
 
     def _path(self, ends: Array, trails: list[Way], outer: float, settled: int, begin: float) -> Path:
         if not trails:
@@ -346,7 +346,7 @@ class DualRoutes(_Linked):
             timings={"search": perf_counter() - begin},
         )
 
-    def _links(self, end: Array, place: int) -> EndLinks:
+    def _end_arcs(self, end: Array, place: int) -> EndArcs:
         """The nearest nodes that a straight line without obstacles joins to an end, and what the lines cost."""
         nodes, costs = np.empty((1, _LINKS), np.int32), np.empty((1, _LINKS))
         near, gaps = np.empty(_LOOK, np.int32), np.empty(_LOOK)
@@ -357,7 +357,7 @@ class DualRoutes(_Linked):
         ):  # fmt: skip
             capacity *= 4
         used = (nodes[0] >= 0) & np.isfinite(costs[0])
-        return EndLinks(nodes[0, used], costs[0, used])
+        return EndArcs(nodes[0, used], costs[0, used])
 
 
 def step_costs(weights: Array, tris: Ints, lengths: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -368,7 +368,7 @@ def step_costs(weights: Array, tris: Ints, lengths: NDArray[np.float32]) -> NDAr
     return np.asarray(costs)
 
 
-class EdgeRoutes(_Linked):
+class EdgeRoutes(_GraphRoutes):
     """Points on the edges of triangles, each joined to all others on the same triangle (section 4.2.5).
 
     Parameters
@@ -414,7 +414,7 @@ class EdgeRoutes(_Linked):
         own = self.costs.nbytes + self.weights.nbytes + (0 if shared else sum(array.nbytes for array in self.graph))
         return own + (self.other.nbytes if self.other is not None else 0)
 
-    def _links(self, end: Array, place: int) -> EndLinks:
+    def _end_arcs(self, end: Array, place: int) -> EndArcs:
         if self.refine:
             return self._links_across(end, place)
         graph = self.graph
@@ -424,10 +424,10 @@ class EdgeRoutes(_Linked):
         if self.radius > 0:
             lines = (np.stack([end, self.points[node]]) for node in nodes)
             costs = np.array([exact_cost(self.ground, self.weights, line, self.radius) for line in lines])
-            return EndLinks(nodes, costs.reshape(-1))
-        return EndLinks(nodes, self.weights[place] * np.hypot(*(self.points[nodes] - end).T))
+            return EndArcs(nodes, costs.reshape(-1))
+        return EndArcs(nodes, self.weights[place] * np.hypot(*(self.points[nodes] - end).T))
 
-    def _links_across(self, end: Array, place: int) -> EndLinks:
+    def _links_across(self, end: Array, place: int) -> EndArcs:
         """Lines to the nodes of the triangle of a start or goal, and across its edges to those of the triangles beside.
 
         An end may be much nearer to an edge than the points on that edge are to each other: where its ground is heavy,
@@ -435,15 +435,15 @@ class EdgeRoutes(_Linked):
         """
         graph = self.graph
         count = 4 * self._most
-        links = EndLinks(np.empty(count, np.int32), np.empty(count), np.empty(count, np.int32), np.empty(count))
+        arcs = EndArcs(np.empty(count, np.int32), np.empty(count), np.empty(count, np.int32), np.empty(count))
         used = _route_kernels.link_across(
             self.ground.mesh, self.weights, graph.tri_firsts, graph.tri_lasts, graph.tri_nodes, self.points, end, place,
-            *links,
+            *arcs,
         )  # fmt: skip
         kept: Any = slice(used)
         if len(self.closed):
-            kept = np.flatnonzero(~np.isin(links.nodes[:used], self.closed))
-        return EndLinks(links.nodes[kept], links.costs[kept], links.halves[kept], links.shares[kept])
+            kept = np.flatnonzero(~np.isin(arcs.nodes[:used], self.closed))
+        return EndArcs(arcs.nodes[kept], arcs.costs[kept], arcs.halves[kept], arcs.shares[kept])
 
     @cached_property
     def _most(self) -> int:
@@ -463,40 +463,40 @@ class EdgeRoutes(_Linked):
         return _route_kernels.search_around(space, state, count, count + 1, scale, _AROUND)
 
     def _ways(
-        self, space: Any, state: Any, start: Array, places: Ints, links: EndLinks, last: EndLinks, direct: float
+        self, space: Any, state: Any, start: Array, places: Ints, arcs: EndArcs, last: EndArcs, direct: float
     ) -> list[Way]:
-        trail = descend(space, state, links.nodes, links.costs, direct)
+        trail = descend(space, state, arcs.nodes, arcs.costs, direct)
         if trail is None:
             return []
-        found = [self._way(trail, places, links, last)]
+        found = [self._way(trail, places, arcs, last)]
         if not self.refine:
             return found
-        best = float(state.cost[trail[0]]) + links.cost(trail[0]) if len(trail) else direct
+        best = float(state.cost[trail[0]]) + arcs.cost(trail[0]) if len(trail) else direct
         count = len(self.points)
         passed = np.zeros(len(self.weights), np.bool_)
         passed[found[0].tris] = True
         left, entered = _route_kernels.sidetrack(
-            space, state, self.graph.tris, self.more.tris, start, links.nodes, links.costs, trail, best, self._scale,
+            space, state, self.graph.tris, self.more.tris, start, arcs.nodes, arcs.costs, trail, best, self._scale,
             _SHARE, _AROUND, _route_kernels.Descents(
                 passed, np.zeros(count, np.bool_), np.empty(count), np.empty(count), np.empty(count, np.int32)
             ),
         )  # fmt: skip
         if entered >= 0:
             nodes = np.concatenate([trail[:left], _way_down(space, state, entered)])
-            found.append(self._way(nodes, places, links, last))
+            found.append(self._way(nodes, places, arcs, last))
         return found
 
-    def _way(self, nodes: Ints, places: Ints, links: EndLinks, last: EndLinks) -> Way:
+    def _way(self, nodes: Ints, places: Ints, arcs: EndArcs, last: EndArcs) -> Way:
         """The way over some nodes, with the triangles of its legs."""
         if not len(nodes):
             return Way(nodes, places[:1])
-        ends = links.crossing(nodes[0]), last.crossing(nodes[-1])
+        ends = arcs.crossing(nodes[0]), last.crossing(nodes[-1])
         first, behind = (0 if end is None else 1 for end in ends)
         tris = np.empty(len(nodes) + 1 + first + behind, np.int32)
         tris[0], tris[-1] = places
-        for crossing, at in zip(ends, (1, -2), strict=True):
+        for crossing, index in zip(ends, (1, -2), strict=True):
             if crossing is not None:
-                tris[at] = self.ground.mesh.twins[crossing.half] // 3
+                tris[index] = self.ground.mesh.twins[crossing.half] // 3
         if len(nodes) > 1:
             none = searcher.NO_NODES, np.empty(0), np.empty(0), np.zeros((2, 2))
             legs = tris[1 + first : len(tris) - 1 - behind]
@@ -513,15 +513,15 @@ class EdgeRoutes(_Linked):
             settled += more
         return self._path(ends, places, trails, second, settled, begin)
 
-    def field_path(self, reach: Reach, start: Array, place: int, other: Reach | None) -> Path:
+    def field_path(self, tree: GoalTree, start: Array, place: int, other: GoalTree | None) -> Path:
         """The same path from what a search from its goal has reached; `other` is that of the other routes."""
         begin = perf_counter()
-        trails, _ = self.trail_from(reach, start, place)
+        trails, _ = self.trail_from(tree, start, place)
         second: list[Way] = []
         if trails and self.refine and self.other is not None and other is not None:
             second, _ = self.other.trail_from(other, start, place)
-        places = np.array([place, reach.place], np.int32)
-        return self._path(np.stack([start, reach.goal]), places, trails, second, 0, begin)
+        places = np.array([place, tree.place], np.int32)
+        return self._path(np.stack([start, tree.goal]), places, trails, second, 0, begin)
 
     def _path(
         self, ends: Array, places: Ints, trails: list[Way], second: list[Way], settled: int, begin: float
@@ -573,14 +573,15 @@ class EdgeRoutes(_Linked):
             inner = slice(1 + before, count - 1 - after)
             chain.a[inner], chain.b[inner] = self.graph.hosts[way.nodes].T
             chain.share[inner] = self.graph.shares[way.nodes]
-            for at, crossing in ((1, way.first), (count - 2, way.last)):
+            for index, crossing in ((1, way.first), (count - 2, way.last)):
                 if crossing is not None:
                     t, k = divmod(crossing.half, 3)
                     corners = self.ground.mesh.triangles[t]
-                    chain.a[at], chain.b[at], chain.share[at] = corners[k], corners[(k + 1) % 3], crossing.share
-            for at, end in ((0, ends[0]), (count - 1, ends[1])):
-                chain.a[at] = chain.b[at] = -1
-                chain.x[at], chain.y[at] = end
+                    chain.a[index], chain.b[index] = corners[k], corners[(k + 1) % 3]
+                    chain.share[index] = crossing.share
+            for index, end in ((0, ends[0]), (count - 1, ends[1])):
+                chain.a[index] = chain.b[index] = -1
+                chain.x[index], chain.y[index] = end
             chain.tri[: count - 1] = way.tris
             points, cost = _route_kernels.refine(
                 self.ground.mesh, self.weights, chain, count, *room.windows, room.newton(capacity), near
@@ -646,10 +647,10 @@ class _QueryScratch(Portable):
         other._write(kept, steps)
         return other
 
-    def _write(self, at: int, steps: Steps) -> None:
+    def _write(self, index: int, steps: Steps) -> None:
         for mine, new in zip(self.steps, steps, strict=True):
-            mine[at : at + len(new)] = new
-        self.used = at + len(steps.targets)
+            mine[index : index + len(new)] = new
+        self.used = index + len(steps.targets)
 
 
 class EditedRoutes(EdgeRoutes):

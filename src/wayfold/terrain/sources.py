@@ -20,7 +20,7 @@ from wayfold.terrain.ground import Ground, resolution
 from wayfold.terrain.subdivision import paint, triangulate, turns
 
 Array = NDArray[np.float64]
-Kinds = tuple[NDArray[Any], tuple[str, ...], Array]
+AreaCells = tuple[NDArray[Any], tuple[str, ...], Array]
 
 
 def check_weight(weight: Any, name: str) -> float:
@@ -29,9 +29,9 @@ def check_weight(weight: Any, name: str) -> float:
 
 
 def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], Array]:
-    """Polygons, the kind of each, and the name and weight of each kind."""
+    """Polygons, the area that each belongs to, and the name and weight of each area."""
     shapes: list[Any] = []
-    kinds: list[int] = []
+    areas: list[int] = []
     names: dict[str, int] = {}
     weights: list[float] = []
     for number, region in enumerate(regions):
@@ -53,20 +53,20 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
             raise GeometryError(f"region {number} is not a valid polygon: {shapely.is_valid_reason(shape)}")
         if not shape.area > 0:
             raise GeometryError(f"region {number} has no area")
-        kind = names.setdefault(name, len(names))
-        if kind == len(weights):
+        area = names.setdefault(name, len(names))
+        if area == len(weights):
             weights.append(weight)
-        elif weights[kind] != weight:
+        elif weights[area] != weight:
             raise ParameterError(
-                f"region {number} gives {checks.shown(name)} the weight {weight:g}, an earlier one {weights[kind]:g}: "
+                f"region {number} gives {checks.shown(name)} the weight {weight:g}, an earlier one {weights[area]:g}: "
                 "use another name"
             )
         for part in shapely.get_parts(shape):
             shapes.append(shapely.force_2d(part))
-            kinds.append(kind)
+            areas.append(area)
     if not shapes:
         raise ParameterError("a terrain needs at least one region")
-    return np.array(shapes, object), np.array(kinds), tuple(names), np.array(weights)
+    return np.array(shapes, object), np.array(areas), tuple(names), np.array(weights)
 
 
 def check_layers(polygons: Sequence[Any]) -> NDArray[Any]:
@@ -155,7 +155,7 @@ def check_raster(weights: ArrayLike) -> Array:
     return array
 
 
-def movingai_cells(file: str | os.PathLike[str], weights: Mapping[str, float]) -> Kinds:
+def movingai_cells(file: str | os.PathLike[str], weights: Mapping[str, float]) -> AreaCells:
     """Kinds of the cells of a MovingAI map, with the letters as names."""
     world = load_map(file)
     letters, cells = np.unique(world.cells, return_inverse=True)
@@ -180,10 +180,10 @@ def height_cells(
     steepest: float,
     water: float | None,
     slope_classes: int,
-) -> Kinds:
+) -> AreaCells:
     """Kinds of cells by land cover and slope."""
-    kinds = checks.numbers(cover, "cover", "whole numbers from 0 on, of shape (rows, columns)")
-    if kinds.ndim != 2 or not kinds.size or kinds.dtype.kind not in "iu" or not 0 <= kinds.min() <= kinds.max() < 2**31:
+    areas = checks.numbers(cover, "cover", "whole numbers from 0 on, of shape (rows, columns)")
+    if areas.ndim != 2 or not areas.size or areas.dtype.kind not in "iu" or not 0 <= areas.min() <= areas.max() < 2**31:
         raise ParameterError("cover must be whole numbers from 0 on, of shape (rows, columns)")
     if not isinstance(weights, Mapping):
         given = checks.floats(weights, "weights", "a mapping or a list of weights by land cover")
@@ -191,9 +191,9 @@ def height_cells(
             raise ParameterError("weights must be a mapping or a list of weights by land cover")
         weights = dict(enumerate(given.tolist()))
     z = checks.floats(heights, "heights")
-    if z.shape != (kinds.shape[0] + 1, kinds.shape[1] + 1) or not (np.abs(z) <= LARGEST).all():
+    if z.shape != (areas.shape[0] + 1, areas.shape[1] + 1) or not (np.abs(z) <= LARGEST).all():
         raise ParameterError(
-            f"heights must be finite, of shape {(kinds.shape[0] + 1, kinds.shape[1] + 1)}, not {z.shape}"
+            f"heights must be finite, of shape {(areas.shape[0] + 1, areas.shape[1] + 1)}, not {z.shape}"
         )
     side = checks.number(cell, "cell", low=checks.SMALLEST, high=checks.LARGEST)
     limit = checks.number(steepest, "steepest", low=0.0, high=90.0)
@@ -208,24 +208,24 @@ def height_cells(
     if water is not None:
         middle = (z[:-1, :-1] + z[1:, :-1] + z[:-1, 1:] + z[1:, 1:]) / 4
         blocked |= middle < checks.number(water, "water")
-    used, number = np.unique(np.where(blocked, -1, kinds.astype(np.int64) * (classes + 1) + step), return_inverse=True)
+    used, number = np.unique(np.where(blocked, -1, areas.astype(np.int64) * (classes + 1) + step), return_inverse=True)
     labels, values = [], []
     for code in used:
         if code < 0:
             labels.append("blocked")
             values.append(np.inf)
             continue
-        kind, slope = divmod(int(code), classes + 1)
+        area, slope = divmod(int(code), classes + 1)
         try:
-            weight = weights[kind]
+            weight = weights[area]
         except (KeyError, IndexError):
-            raise ParameterError(f"there is no weight for land cover {kind}") from None
-        if names is not None and kind >= len(names):
-            raise ParameterError(f"there is no name for land cover {kind}")
-        label = f"cover {kind}" if names is None else checks.text(names[kind], f"the name of land cover {kind}")
+            raise ParameterError(f"there is no weight for land cover {area}") from None
+        if names is not None and area >= len(names):
+            raise ParameterError(f"there is no name for land cover {area}")
+        label = f"cover {area}" if names is None else checks.text(names[area], f"the name of land cover {area}")
         labels.append(f"{label}, slope {slope}" if slope else label)
         values.append(check_weight(weight, f"weight of {label!r}") * factor[slope])
-    return number.reshape(kinds.shape), tuple(labels), np.array(values)
+    return number.reshape(areas.shape), tuple(labels), np.array(values)
 
 
 @interruptible
@@ -255,9 +255,9 @@ def triangulate_cells(
 
     found = triangulate(shapely.multilinestrings(lines))
     column, row = found.places.astype(int).T
-    kinds = cells[np.clip(row, 0, rows - 1), np.clip(column, 0, columns - 1)].astype(np.int32)
+    areas = cells[np.clip(row, 0, rows - 1), np.clip(column, 0, columns - 1)].astype(np.int32)
     frame = Frame((corner_x, corner_y, 0.0), max(rows, columns) * side)
-    return Ground(np.ascontiguousarray(found.vertices * side), found.triangles, frame), kinds[found.face]
+    return Ground(np.ascontiguousarray(found.vertices * side), found.triangles, frame), areas[found.face]
 
 
 def _runs(border: NDArray[np.bool_], corner: NDArray[np.bool_], turned: bool) -> list[Array]:

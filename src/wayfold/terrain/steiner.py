@@ -19,7 +19,7 @@ from wayfold.graph.searcher import Workspaces
 from wayfold.path import Path, Status
 from wayfold.terrain import _disc_kernels, _kernels, _steiner_kernels
 from wayfold.terrain.discs import exact_cost
-from wayfold.terrain.ground import Array, Ground, Ints, linked_space
+from wayfold.terrain.ground import Array, Ground, Ints, query_space
 
 _MOST = 100_000_000  # connections that are stored at most, 12 bytes each
 _CHUNK = 512  # nodes whose connections are computed at a time
@@ -184,7 +184,7 @@ class SteinerGraph:
         ends = np.ascontiguousarray(self.space.vertices[self.ends])
         goals = np.full(len(where), np.inf)
         goals[self.goal] = 0.0
-        space = linked_space(
+        space = query_space(
             offsets,
             targets,
             costs.astype(np.float32),
@@ -284,10 +284,10 @@ def split(
     # Each old triangle keeps its number for the first of the pieces that replace it.
     numbers: list[int] = []
     heavy: list[float] = []
-    for at in range(len(fresh)):
-        source = old[at // half]
-        numbers.append(source if at % half == 0 else count + len(heavy))
-        if at % half:
+    for index in range(len(fresh)):
+        source = old[index // half]
+        numbers.append(source if index % half == 0 else count + len(heavy))
+        if index % half:
             heavy.append(float(weights[source]))
     triangles = np.concatenate([triangles, np.empty((len(heavy), 3), np.int32)])
     twins = np.concatenate([twins, np.full(3 * len(heavy), -1, np.int32)])

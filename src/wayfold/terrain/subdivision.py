@@ -84,8 +84,8 @@ def _tied(lines: NDArray[Any], near: float) -> Any:
     order = np.argsort(line, kind="stable")
     rows = np.split(point[order], np.flatnonzero(np.diff(line[order])) + 1)
     tied = lines.copy()
-    for row, at in zip(rows, np.unique(line).tolist(), strict=True):
-        tied[at] = shapely.snap(lines[at], shapely.multipoints(points[row]), near)
+    for row, index in zip(rows, np.unique(line).tolist(), strict=True):
+        tied[index] = shapely.snap(lines[index], shapely.multipoints(points[row]), near)
     return shapely.union_all(tied)
 
 
@@ -119,9 +119,9 @@ def split(faces: NDArray[Any]) -> tuple[Array, NDArray[np.int64]]:
     owner = [np.flatnonzero(plain)]
     rest = np.flatnonzero(~plain)
     if len(rest):
-        pieces, at = shapely.get_parts(shapely.constrained_delaunay_triangles(faces[rest]), return_index=True)
+        pieces, index = shapely.get_parts(shapely.constrained_delaunay_triangles(faces[rest]), return_index=True)
         corners.append(shapely.get_coordinates(pieces).reshape(-1, 4, 2)[:, :3])
-        owner.append(rest[at])
+        owner.append(rest[index])
     return np.concatenate(corners), np.concatenate(owner)
 
 

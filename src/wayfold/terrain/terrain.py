@@ -12,8 +12,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse
 import shapely
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
 
 from wayfold.core import batches, checks, text
 from wayfold.core.bounded_cache import BoundedCache
@@ -21,13 +23,14 @@ from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.geometry.frame import LARGEST, Frame
-from wayfold.path import Path, Status
+from wayfold.geometry.scatter import scatter, twice_areas, within
+from wayfold.path import Path, Paths, Status
 from wayfold.terrain import _kernels, discs, sources
 from wayfold.terrain.bound import lower_bound
 from wayfold.terrain.gridded import GridRoutes
 from wayfold.terrain.ground import Ground
 from wayfold.terrain.repaint import CutPieces, Painted, repaint
-from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, Reach, is_small
+from wayfold.terrain.routes import DualRoutes, EdgeRoutes, EditedRoutes, GoalTree, is_small
 from wayfold.terrain.steiner import SteinerGraph
 from wayfold.terrain.subdivision import turns
 
@@ -105,17 +108,16 @@ class Terrain(Savable):
 
     Notes
     -----
-    Points on the edge between two regions cost the lower of the two weights, and belong to both: who stands on the edge
-    of an obstacle stands on open ground. A point may pass a *pinch point*, where open ground touches in one corner
+    Points on the edge between two regions belong to both and cost the lower of the two weights, so the edge of an
+    obstacle is open ground. A point may pass a *pinch point*, where open ground touches in one corner
     only; a disc with a radius may not. That holds for every graph and every search.
 
     Coordinates are at most 1e12. They are kept relative to a local origin, so that a map far from (0, 0) answers as one
     near it. What lies less than 1e-12 of the map's extent apart is one place; far from the origin, less than a few
     times the distance of neighbouring float64 numbers there.
 
-    Graphs and grown maps of other weights and radii are kept for later queries, up to 64 MB besides the one used last,
-    and what painted polygons have cut, up to 16 MB; older ones are made again when they are needed. Any number of
-    threads may ask at once.
+    Graphs and grown maps for other weights and radii are cached, up to 64 MB besides the one used last, and so are cuts
+    of `changed`, up to 16 MB; older ones are rebuilt on demand. Queries are thread-safe.
     """
 
     _OWN = (("_latest", lambda: None),)
@@ -128,7 +130,7 @@ class Terrain(Savable):
         default: float | None = None,
         bounds: Sequence[float] | None = None,
     ) -> None:
-        shapes, kinds, names, weights = sources.check_regions(regions)
+        shapes, areas, names, weights = sources.check_regions(regions)
         box: Bounds | None = None
         if default is not None:
             box = sources.check_bounds(bounds, shapes)
@@ -137,15 +139,15 @@ class Terrain(Savable):
         elif bounds is not None:
             raise ParameterError("bounds need a default weight for what is left inside them")
         ground, owners = sources.painted_ground(shapes, box)
-        painted = np.append(kinds, len(names) - 1)[owners].astype(np.int32)
+        painted = np.append(areas, len(names) - 1)[owners].astype(np.int32)
         self._set(ground, painted, names, weights)
 
-    def _set(self, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> None:
+    def _set(self, ground: Ground, areas: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> None:
         self._ground = ground
-        self._kinds = kinds
+        self._areas = areas
         self._names = names
         self._by_name = weights
-        self._weights: Floats = np.ascontiguousarray(weights[kinds])
+        self._weights: Floats = np.ascontiguousarray(weights[areas])
         self._prepared = BoundedCache(LIMIT)  # graphs and grown grounds
         self._cuts = BoundedCache(CUTS)  # what polygons have cut
         self._source: tuple[Terrain, list[Any], list[float]] | None = None  # what it was painted from, with what
@@ -154,9 +156,9 @@ class Terrain(Savable):
         self._latest: tuple[CutPieces, EdgeRoutes] | None = None  # routes over what was cut from it last
 
     @classmethod
-    def _from_ground(cls, ground: Ground, kinds: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:
+    def _from_ground(cls, ground: Ground, areas: NDArray[np.int32], names: tuple[str, ...], weights: Floats) -> Self:
         terrain = cls.__new__(cls)
-        terrain._set(ground, kinds, names, weights)
+        terrain._set(ground, areas, names, weights)
         return terrain
 
     # --- what it is ------------------------------------------------------------------------------------------
@@ -184,12 +186,12 @@ class Terrain(Savable):
     @property
     def triangle_names(self) -> list[str]:
         """Name of the region that each triangle belongs to."""
-        return [self._names[kind] for kind in self._kinds]
+        return [self._names[area] for area in self._areas]
 
     @property
     def num_triangles(self) -> int:
         """Number of triangles."""
-        return len(self._kinds)
+        return len(self._areas)
 
     @property
     def bounds(self) -> Bounds:
@@ -211,20 +213,20 @@ class Terrain(Savable):
     @property
     def nbytes(self) -> int:
         """Bytes of the triangulation and the weights, without what queries left behind."""
-        return sum(array.nbytes for array in self._ground.mesh) + self._kinds.nbytes + self._weights.nbytes
+        return sum(array.nbytes for array in self._ground.mesh) + self._areas.nbytes + self._weights.nbytes
 
     def __repr__(self) -> str:
         return f"<Terrain: {self.num_triangles} triangles, {len(self._names)} kinds of ground>"
 
     def with_weights(self, weights: Mapping[str, float]) -> Terrain:
-        """The same ground as another character weighs it; the geometry is shared, not rebuilt.
+        """Return the terrain with other weights, as another character sees it; the geometry is shared, not rebuilt.
 
         Parameters
         ----------
         weights : mapping of name to weight, > 0
             Names that are left out keep their weight.
         """
-        known = {name: at for at, name in enumerate(self._names)}
+        known = {name: index for index, name in enumerate(self._names)}
         fresh = self._by_name.copy()
         for name, weight in weights.items():
             if not isinstance(name, str) or name not in known:
@@ -232,22 +234,21 @@ class Terrain(Savable):
                     f"no region is called {checks.shown(name)}: choose from {', '.join(sorted(known)[:20])}"
                 )
             fresh[known[name]] = sources.check_weight(weight, f"weight of {name!r}")
-        other = Terrain._from_ground(self._ground, self._kinds, self._names, fresh)
+        other = Terrain._from_ground(self._ground, self._areas, self._names, fresh)
         other._prepared, other._cuts = self._prepared, self._cuts
         return other
 
-    def painted(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
-        """The same ground with areas that are dearer, cheaper or closed; this terrain stays as it is.
+    def changed(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
+        """Return the terrain with areas that are dearer, cheaper or closed; this one does not change.
 
-        Only the triangles that an outline meets are cut; all others are kept, and so is what earlier calls with some
-        of the same polygons have cut, so that most of the time goes into joining the triangles again. Lines cost what
-        they cost on a terrain that was painted from scratch.
+        Only triangles that an outline crosses are cut, and cuts are cached for later calls with the same polygons.
+        Lines cost the same as on a terrain built from scratch.
 
         Parameters
         ----------
         layers : list of (polygon, factor)
-            Shapely polygons or multipolygons, which may reach out of the map, and what the ground's own weight is
-            multiplied by in each: above 0, infinity closes it. Where polygons overlap the last one counts.
+            Shapely polygons or multipolygons, which may extend beyond the map, and the factor for the ground's own
+            weight: above 0; infinity closes it. Where polygons overlap, the last one counts.
 
         Raises
         ------
@@ -255,10 +256,12 @@ class Terrain(Savable):
             When a polygon is not valid or a factor is not above 0.
         """
         given = list(layers)
-        for at, layer in enumerate(given):
+        for index, layer in enumerate(given):
             if not isinstance(layer, (tuple, list)) or len(layer) != 2:
-                raise ParameterError(f"layer {at} must be (polygon, factor), not {checks.shown(layer)}")
-        factors = [sources.check_weight(factor, f"the factor of layer {at}") for at, (_, factor) in enumerate(given)]
+                raise ParameterError(f"layer {index} must be (polygon, factor), not {checks.shown(layer)}")
+        factors = [
+            sources.check_weight(factor, f"the factor of layer {index}") for index, (_, factor) in enumerate(given)
+        ]
         shapes = sources.check_layers([polygon for polygon, _ in given])
         if not len(shapes):
             return self
@@ -266,27 +269,29 @@ class Terrain(Savable):
         local = list(sources.moved(shapes, ground.frame))
         found = repaint(ground, local, self._cuts)
         count = len(shapes) + 1
-        pairs = self._kinds[found.of].astype(np.int64) * count + found.over + 1
+        pairs = self._areas[found.of].astype(np.int64) * count + found.over + 1
         used = np.zeros(len(self._names) * count, np.bool_)
         used[pairs] = True
-        kinds = (np.cumsum(used) - 1)[pairs].astype(np.int32)
+        areas = (np.cumsum(used) - 1)[pairs].astype(np.int32)
         own, over = np.divmod(np.flatnonzero(used), count)  # 0 is for what is not painted
         names = tuple(
-            self._names[kind] + (f" (layer {at - 1})" if at else "")
-            for kind, at in zip(own.tolist(), over.tolist(), strict=True)
+            self._names[kind] + (f" (layer {index - 1})" if index else "")
+            for kind, index in zip(own.tolist(), over.tolist(), strict=True)
         )
         weights = self._by_name[own] * np.array([1.0, *factors])[over]
         if found.triangles is not ground.mesh.triangles:
             ground = Ground(found.vertices, found.triangles, ground.frame, found.mesh)
-        painted = Terrain._from_ground(ground, kinds, names, weights)
+        painted = Terrain._from_ground(ground, areas, names, weights)
         painted._depth = self._depth + 1
         if painted._depth % _MOST_DEPTH:  # otherwise each would keep all of those before it
             painted._source = self, local, factors
             painted._edit = self, found
         return painted
 
+    painted = checks.moved("painted", "changed")
+
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
-        """The triangle of each point (q, 2), the lightest where there are several, -1 outside the map."""
+        """Return the triangle of each point (q, 2): the lightest where several touch it, -1 outside the map."""
         return self._locate(self._local(checks.points3(points, largest=np.inf)))
 
     def _locate(self, points: Floats) -> NDArray[np.int32]:
@@ -300,9 +305,262 @@ class Terrain(Savable):
         return np.ascontiguousarray(self._ground.frame.local(points[:, :2]))
 
     def cost(self, points: ArrayLike, *, radius: float = 0.0) -> float:
-        """Cost of a polyline (k, 2) or (k, 3), of a disc if it has a radius; infinite if blocked or off the map."""
+        """Return the cost of a polyline (k, 2) or (k, 3) for a point or a disc; infinite if blocked or off the map."""
         line = self._local(checks.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
+
+    # --- open ground -----------------------------------------------------------------------------------------
+
+    def grown(self, radius: float) -> Terrain:
+        """Return the terrain on which the centre of a disc is a point, made on first use and kept.
+
+        Every region is grown by the radius, heavier ones over lighter ones; obstacles and what is too close to them are
+        left out. Without a radius it is this terrain.
+
+        Parameters
+        ----------
+        radius : float, metres, >= 0
+            Sides lie a thousandth of it too far out, corners at most 9 % (2.5 % on maps of up to 4,000 triangles).
+
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 9), float("inf"))])
+        >>> len(terrain.component_areas), len(terrain.grown(1.0).component_areas)
+        (1, 2)
+        """
+        size = checks.number(radius, "radius", low=0.0)
+        if size == 0:
+            return self
+        found: Terrain = self._prepared.get(("grown", size, self._by_name.tobytes()), lambda: self._grow(size))
+        return found
+
+    @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """Connected part of the open ground that each triangle belongs to, (m,), from 0; -1 in obstacles.
+
+        Points pass pinch points, so triangles that share a corner are connected; on `grown` ground they share a side.
+        """
+        free = np.isfinite(self._weights)
+        if self._passes:
+            rows, corners = np.repeat(np.flatnonzero(free), 3), self.triangles[free].ravel()
+            shape = len(free), len(self._ground.mesh.vertices)
+            meets = scipy.sparse.csr_array((np.ones(len(rows), np.bool_), (rows, corners)), shape=shape)
+            joined = scipy.sparse.block_array([[None, meets], [meets.T, None]], format="csr")
+        else:
+            half = np.flatnonzero(self.twins > np.arange(self.twins.size))
+            here, there = half // 3, self.twins[half] // 3
+            both = free[here] & free[there]
+            shape = len(free), len(free)
+            joined = scipy.sparse.csr_array((np.ones(int(both.sum())), (here[both], there[both])), shape=shape)
+        labels = connected_components(joined, directed=False)[1][: len(free)]
+        result = np.full(len(free), -1, np.int32)
+        result[free] = np.unique(labels[free], return_inverse=True)[1].reshape(-1)
+        return result
+
+    @cached_property
+    def component_areas(self) -> Floats:
+        """Area of each connected part of the open ground, square metres, (c,)."""
+        free = self.components >= 0
+        sizes = 0.5 * twice_areas(self.vertices[self.triangles[free]])
+        return np.asarray(np.bincount(self.components[free], weights=sizes), np.float64)
+
+    def component_of(self, points: ArrayLike, *, radius: float = 0.0) -> Any:
+        """Return the connected part of the open ground that points lie in; of `grown` ground for a disc.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            On open ground.
+        radius : float, metres, >= 0
+            Of a disc around each point.
+
+        Returns
+        -------
+        (q,) int32 array, or an int for one point
+            An index of `component_areas` of the (grown) terrain; -1 where a disc only just fits and cannot move.
+
+        Raises
+        ------
+        OffMapError
+            When a point is off the map, in an obstacle, or nearer to one than the radius.
+        """
+        where, single = checks.places(points)
+        size = checks.number(radius, "radius", low=0.0)
+        found = self._component_of(where[:, :2], size, "point" if single else "points")
+        return int(found[0]) if single else found
+
+    def _component_of(self, given: Floats, radius: float, name: str) -> NDArray[np.int32]:
+        ends, places = self._placed(given, radius, (name,))
+        open_ = self.grown(radius)
+        if radius > 0 and len(ends):
+            places = open_._locate(np.stack([self._on_grown(open_, end, radius) for end in ends]))
+        return np.where(places < 0, -1, open_.components[places]).astype(np.int32)
+
+    def reachable(self, starts: ArrayLike, goals: ArrayLike, *, radius: float = 0.0) -> Any:
+        """Whether a path leads from start to goal, from `components`, without a search.
+
+        Points pass pinch points, discs do not. Refined routes exist wherever this is True; other graphs may miss a
+        narrow way.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like, or one point
+            A single start serves many goals, and a single goal many starts.
+        radius : float, metres, >= 0
+            Of a disc.
+
+        Returns
+        -------
+        (q,) bool array, or a bool for one pair
+
+        Raises
+        ------
+        OffMapError
+            When a start or goal is off the map, in an obstacle, or nearer to one than the radius.
+
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 10), float("inf"))])
+        >>> terrain.reachable((1, 1), (9, 1)), terrain.reachable((1, 1), [(2, 9), (9, 1)]).tolist()
+        (False, [True, False])
+        """
+        size = checks.number(radius, "radius", low=0.0)
+        first, last, single = checks.ends(starts, goals)
+        names = ("start", "goal") if single else ("starts", "goals")
+        a, b = (self._component_of(part[:, :2], size, name) for part, name in zip((first, last), names, strict=True))
+        joined = (a == b) & (a >= 0)
+        return bool(joined[0]) if single else joined
+
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None, radius: float = 0.0) -> Floats:
+        """Return the place on open ground nearest to each point: the point itself where it lies on open ground.
+
+        Parameters
+        ----------
+        points : (q, 2) or (q, 3) array_like, or one point
+            Anywhere.
+        max_distance : float, metres, >= 0, optional
+            Farthest that a place may lie from its point; any distance by default.
+        radius : float, metres, >= 0
+            Of a disc, which fits at the place found.
+
+        Returns
+        -------
+        (q, 3) float64 array with rows of NaN for points without a place, or (3,) for one point; heights are 0
+
+        Raises
+        ------
+        OffMapError
+            When one point is asked for and has no place.
+
+        >>> from shapely import box
+        >>> Terrain([(box(0, 0, 10, 10), 1.0)]).nearest((12, 5)).tolist()
+        [10.0, 5.0, 0.0]
+        """
+        where, single = checks.places(points)
+        most = np.inf if max_distance is None else checks.number(max_distance, "max_distance", low=0.0)
+        open_ = self.grown(radius)
+        found = np.column_stack([where[:, :2], np.zeros(len(where))])
+        local = open_._local(where)
+        places = open_._locate(local)
+        for index in np.flatnonzero((places < 0) | ~np.isfinite(open_._weights[places])).tolist():
+            place = discs.nearest(open_._ground, open_._weights, local[index], most)
+            found[index] = np.nan
+            if (place != local[index]).any():
+                found[index, :2], found[index, 2] = open_._ground.frame.world(place), 0.0
+        if single and np.isnan(found[0, 0]):
+            within = "" if np.isinf(most) else f" within {most:g} m"
+            shown = text.place(where[0, :2], self._ground.extent)
+            raise OffMapError(f"({shown}) has no open ground{within}: use a larger max_distance, or another point")
+        return found[0] if single else found
+
+    def random_points(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        near: ArrayLike | None = None,
+        radius: float | None = None,
+        component: int | None = None,
+    ) -> Floats:
+        """Return (count, 3) points spread evenly over the open ground, by area; heights are 0.
+
+        For places where a disc fits, ask its `grown` ground.
+
+        Parameters
+        ----------
+        count : int, 0 to 10,000,000
+        seed : int, >= 0
+        near : (x, y), optional
+            Only points within `radius` of this one.
+        radius : float, metres, > 0
+            With `near` only.
+        component : int, optional
+            Only points in this one of the `components`.
+
+        Raises
+        ------
+        OffMapError
+            When there is no such ground.
+
+        >>> from shapely import box
+        >>> Terrain([(box(0, 0, 10, 10), 1.0)]).random_points(3, seed=1).shape
+        (3, 3)
+        """
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius go together: give both or neither")
+        free = np.flatnonzero(self.components >= 0)
+        corners = self.vertices[self.triangles[free]]
+        sizes = twice_areas(corners)
+        where = ""
+        if component is not None:
+            index = checks.whole(component, "component", low=0, high=max(0, len(self.component_areas) - 1))
+            sizes[self.components[free] != index] = 0.0
+        if near is not None:
+            centre = checks.point3(near, "near")[None]
+            size = checks.number(radius, "radius", low=0.0, high=LARGEST, open_low=True)
+            local = shapely.polygons(self._ground.mesh.vertices[self.triangles[free[sizes > 0.0]]])
+            pieces = within(local, self._local(centre)[0], size).triangles
+            corners, sizes = self._ground.frame.world(pieces), twice_areas(pieces)
+            where = f" within {size:g} m of ({text.place(centre[0, :2], self._ground.extent)})"
+        if not number:
+            return np.empty((0, 3))
+        if not sizes.sum() > 0.0:
+            raise OffMapError(f"there is no open ground{where}")
+        points, _ = scatter(corners, sizes, number, random)
+        return np.column_stack([points, np.zeros(number)])
+
+    def expanded_points(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        graph: str = "refined",
+        search: str | None = None,
+        radius: float = 0.0,
+    ) -> Floats:
+        """Return (k, 3) points: the nodes that the search for a path settles, for pictures; heights are 0.
+
+        Parameters
+        ----------
+        start, goal, search, radius
+            As for `path`.
+        graph : "refined", "dual-extra" or "dual"
+            The graphs that have nodes of their own in advance.
+        """
+        checks.choice(graph, "graph", ("refined", "dual-extra", "dual"))
+        self._check_query(graph, search or "astar", "centres", "exact")
+        size = checks.number(radius, "radius", low=0.0)
+        ends, places = self._ends(start, goal, size)
+        of, routes = self, self._routes(graph, size) if graph != "refined" or size == 0 else None
+        if routes is None:
+            of = self.grown(size)
+            ends = np.stack([self._on_grown(of, end, size) for end in ends])
+            routes, places = of._routes(graph, 0.0), of._locate(ends)
+        seen: list[NDArray[np.int32]] = []
+        if (places >= 0).all() and np.isfinite(of._weights[places]).all():
+            routes.trail(ends, places, search or "astar", seen)
+        nodes = np.concatenate([np.empty(0, np.int32), *seen])
+        return np.column_stack([self._ground.frame.world(routes.points[nodes]), np.zeros(len(nodes))])
 
     # --- queries ---------------------------------------------------------------------------------------------
 
@@ -320,7 +578,7 @@ class Terrain(Savable):
         radius: float = 0.0,
         weights: Mapping[str, float] | None = None,
     ) -> Path:
-        """A cheap path between two points.
+        """Find a cheap path between two points.
 
         Parameters
         ----------
@@ -350,8 +608,8 @@ class Terrain(Savable):
         Returns
         -------
         Path
-            `cost` is the weighted length of `points` (of a disc along them); `lower_bound` is computed when it is
-            asked for. UNREACHABLE when obstacles or gaps keep the two apart.
+            `cost` is the weighted length of `points` (for a disc along them); `lower_bound` is computed on first use.
+            UNREACHABLE when obstacles or gaps separate the two.
         """
         size = checks.number(radius, "radius", low=0.0)
         kind = search or ("cones" if graph == "steiner" and size == 0 else "astar")
@@ -418,7 +676,7 @@ class Terrain(Savable):
         steps: str = "exact",
         radius: float = 0.0,
     ) -> TerrainField:
-        """One search from a goal that serves every start.
+        """Search once from a goal, for paths from any start.
 
         Parameters
         ----------
@@ -427,7 +685,7 @@ class Terrain(Savable):
             As for `path`. A Steiner graph has the start among its points, so that there each path is a search of its
             own.
         search
-            Not used but with Steiner graphs: there is no heuristic for all starts.
+            Used with Steiner graphs only: no heuristic fits all starts.
         """
         size = checks.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
@@ -449,29 +707,60 @@ class Terrain(Savable):
         routes = self._routes(graph, *self._options(graph, cell, nodes, steps, size))
         return TerrainField(self, ends[1], size, _field_of(routes, ends[1], int(places[1])), again)
 
-    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None, **options: Any) -> list[Path]:
-        """Paths of many queries, in parallel; each is the same as `path` gives.
+    def paths(
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        *,
+        graph: str = "refined",
+        search: str | None = None,
+        epsilon: float = 64.0,
+        cell: float | None = None,
+        nodes: str = "centres",
+        steps: str = "exact",
+        radius: float = 0.0,
+        weights: Mapping[str, float] | None = None,
+        workers: int | None = None,
+    ) -> Paths:
+        """Find the paths of many queries in parallel, each the same as `path` gives.
 
         Parameters
         ----------
         starts, goals : (q, 2) or (q, 3) array_like
-        workers : int, >= 1, optional
-            Threads, all cores by default.
-        **options
+            Start and goal of each query.
+        graph, search, epsilon, cell, nodes, steps, radius, weights
             As for `path`.
+        workers : int, >= 1, optional
+            Threads; all cores by default.
+
+        Raises
+        ------
+        OffMapError
+            When any start or goal is off the map, in an obstacle or too close to one.
         """
         first, last = checks.points3(starts, "starts"), checks.points3(goals, "goals")
         checks.same_length(first, last)
         found: list[Any] = [None] * len(first)
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                found[at] = self.path(first[at], last[at], **options)
+            for index in range(begin, end):
+                found[index] = self.path(
+                    first[index],
+                    last[index],
+                    graph=graph,
+                    search=search,
+                    epsilon=epsilon,
+                    cell=cell,
+                    nodes=nodes,
+                    steps=steps,
+                    radius=radius,
+                    weights=weights,
+                )
 
         if len(first):
             work(0, 1)  # what all queries share is built once
         batches.run_chunks(lambda a, b: work(a + 1, b + 1), max(0, len(first) - 1), workers=workers, chunk=8)
-        return found
+        return Paths.of(found)
 
     def _check_query(self, graph: str, search: str, nodes: str, steps: str) -> None:
         checks.choice(graph, "graph", GRAPHS)
@@ -483,7 +772,7 @@ class Terrain(Savable):
 
     def _refined_disc(self, ends: Floats, search: str, radius: float) -> Path:
         """The refined route of a disc: that of a point on the terrain grown by the radius."""
-        grown = self._grown(radius)
+        grown = self.grown(radius)
         inner = np.stack([self._on_grown(grown, end, radius) for end in ends])
         places = grown._locate(inner)
         if (places < 0).any() or not np.isfinite(grown._weights[places]).all():
@@ -493,7 +782,7 @@ class Terrain(Savable):
 
     def _disc_field(self, goal: Floats, radius: float) -> Callable[[Floats, int], Path]:
         """Refined routes of a disc to one goal."""
-        grown = self._grown(radius)
+        grown = self.grown(radius)
         last = self._on_grown(grown, goal, radius)
         place = int(grown._locate(last[None])[0])
         if place < 0 or not np.isfinite(grown._weights[place]):
@@ -502,10 +791,10 @@ class Terrain(Savable):
 
         def path(start: Floats, _: int) -> Path:
             first = self._on_grown(grown, start, radius)
-            at = int(grown._locate(first[None])[0])
-            if at < 0 or not np.isfinite(grown._weights[at]):
+            index = int(grown._locate(first[None])[0])
+            if index < 0 or not np.isfinite(grown._weights[index]):
                 return Path(Status.UNREACHABLE)
-            return self._of_disc(inner_path(first, at), np.stack([start, goal]), np.stack([first, last]), radius)
+            return self._of_disc(inner_path(first, index), np.stack([start, goal]), np.stack([first, last]), radius)
 
         return path
 
@@ -530,20 +819,13 @@ class Terrain(Savable):
             return end
         return discs.nearest(grown._ground, grown._weights, end, 0.2 * radius)
 
-    def _grown(self, radius: float) -> Terrain:
-        """The terrain on which the centre of a disc is a point; this one without a radius."""
-        if radius == 0:
-            return self
-        found: Terrain = self._prepared.get(("grown", radius, self._by_name.tobytes()), lambda: self._grow(radius))
-        return found
-
     def _grow(self, radius: float) -> Terrain:
         if self._source is None:
             ground, weights = discs.grow(self._ground, self._weights, radius)
         else:
             # Only around what was painted is it another one than that of the terrain underneath.
             base, polygons, factors = self._source
-            before = base._grown(radius)
+            before = base.grown(radius)
             fine = discs.is_fine(base._weights)
             layers: list[Any] = []
             names = shapely.to_wkb(np.array(polygons, object)).tolist()
@@ -556,8 +838,8 @@ class Terrain(Savable):
             weights = np.append([weight for _, weight in layers], np.nan)[found.over]
             weights = np.ascontiguousarray(np.where(found.over < 0, before._weights[found.of], weights))
             ground = Ground(found.vertices, found.triangles, before._ground.frame, found.mesh)
-        values, kinds = np.unique(weights, return_inverse=True)
-        grown = _Grown._from_ground(ground, kinds.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
+        values, areas = np.unique(weights, return_inverse=True)
+        grown = _Grown._from_ground(ground, areas.reshape(-1).astype(np.int32), tuple(map(str, values)), values)
         if self._source is not None:
             grown._edit = before, found
         return grown
@@ -607,48 +889,22 @@ class Terrain(Savable):
     ) -> tuple[Floats, NDArray[np.int32]]:
         """Start and goal in the ground's coordinates, and their triangles; raises where a disc cannot be."""
         given = np.stack([checks.point3(start, names[0]), checks.point3(goal, names[1])])[:, :2]
-        ends = self._local(given)
-        places = self._locate(ends)
-        free = discs.fits(self._ground, self._weights, ends, radius)
-        for name, end, place, fits in zip(names, given, places, free, strict=True):
-            self._check_place(name, end, int(place), bool(fits), radius)
-        return ends, places
+        return self._placed(given, radius, names)
 
-    # --- for planners ----------------------------------------------------------------------------------------
+    def _placed(self, given: Floats, radius: float, names: Sequence[str]) -> tuple[Floats, NDArray[np.int32]]:
+        """Points (q, 2) in the ground's coordinates, and their triangles; raises where a disc cannot be.
 
-    def _open_places(self, start: ArrayLike, goal: ArrayLike, radius: float) -> NDArray[np.int32]:
-        """The triangles of start and goal on the ground for a disc's centre, -1 where it does not get."""
-        ends, places = self._ends(start, goal, radius)
-        if radius == 0:
-            return places
-        grown = self._grown(radius)
-        places = grown._locate(np.stack([self._on_grown(grown, end, radius) for end in ends]))
-        return np.where((places >= 0) & np.isfinite(grown._weights[places]), places, -1).astype(np.int32)
-
-    def _nearest(self, point: Floats, reach: float) -> Floats | None:
-        """The nearest place on open ground, None where there is none within `reach`."""
-        local = self._local(point[None])
-        place = int(self._locate(local)[0])
-        if place >= 0 and np.isfinite(self._weights[place]):
-            return point
-        found = discs.nearest(self._ground, self._weights, local[0], reach)
-        if (found == local[0]).all():
-            return None
-        return self._ground.frame.world(found)
-
-    def _searched(self, start: ArrayLike, goal: ArrayLike, graph: str, radius: float, search: str | None) -> Floats:
-        """Places of the nodes that the search for a path settles, in a refined or a dual extra graph."""
-        ends, places = self._ends(start, goal, radius)
-        of, routes = self, self._routes(graph, radius) if graph != "refined" or radius == 0 else None
-        if routes is None:
-            of = self._grown(radius)
-            ends = np.stack([self._on_grown(of, end, radius) for end in ends])
-            routes, places = of._routes(graph, 0.0), of._locate(ends)
-        seen: list[NDArray[np.int32]] = []
-        if (places >= 0).all() and np.isfinite(of._weights[places]).all():
-            routes.trail(ends, places, search or "astar", seen)
-        nodes = np.concatenate([np.empty(0, np.int32), *seen])
-        return self._ground.frame.world(routes.points[nodes])
+        A single name is that of all points, or of the only one.
+        """
+        points = self._local(given)
+        places = self._locate(points)
+        free = discs.fits(self._ground, self._weights, points, radius)
+        wrong = np.flatnonzero((places < 0) | ~np.isfinite(self._weights[places]) | ~free)
+        if len(wrong):
+            index = int(wrong[0])
+            name = names[index] if len(names) == len(given) else f"{names[0]}[{index}]"
+            self._check_place(name, given[index], int(places[index]), bool(free[index]), radius)
+        return points, places
 
     def _check_place(self, name: str, point: Floats, place: int, fits: bool, radius: float) -> None:
         where = f"{name} ({text.place(point, self._ground.extent)})"
@@ -668,7 +924,7 @@ class Terrain(Savable):
             "vertices": self._ground.mesh.vertices,
             "origin": np.array(self._ground.frame.origin),
             "triangles": self.triangles,
-            "kinds": self._kinds,
+            "kinds": self._areas,
             "weights": self._by_name,
         }
         return Parts(arrays, {"names": list(self._names)})
@@ -733,11 +989,11 @@ class Terrain(Savable):
             Names for `with_weights`; by default the weight itself.
         """
         array = sources.check_raster(weights)
-        values, kinds = np.unique(array, return_inverse=True)
+        values, areas = np.unique(array, return_inverse=True)
         labels = tuple(
             checks.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
         )
-        return cls._from_cells(kinds.reshape(array.shape), labels, values, cell, origin)
+        return cls._from_cells(areas.reshape(array.shape), labels, values, cell, origin)
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str], weights: Mapping[str, float] | None = None) -> Self:
@@ -807,9 +1063,9 @@ class Terrain(Savable):
         default : float, > 0
             Weight of materials that `weights` does not name.
         """
-        shapes, kinds, names, values = sources.mesh_regions(mesh, weights, default)
+        shapes, areas, names, values = sources.mesh_regions(mesh, weights, default)
         ground, owners = sources.painted_ground(shapes, None)
-        return cls._from_ground(ground, kinds[owners].astype(np.int32), names, values)
+        return cls._from_ground(ground, areas[owners].astype(np.int32), names, values)
 
     @classmethod
     def _from_cells(
@@ -820,8 +1076,8 @@ class Terrain(Savable):
         if corner.shape != (2,):
             raise ParameterError(f"origin must be (x, y), not {checks.shown(origin)}")
         checks.finite(corner, "origin", np.inf)
-        ground, kinds = sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
-        return cls._from_ground(ground, kinds, names, weights)
+        ground, areas = sources.triangulate_cells(cells, side, (float(corner[0]), float(corner[1])))
+        return cls._from_ground(ground, areas, names, weights)
 
 
 class _Grown(Terrain):
@@ -833,7 +1089,7 @@ class _Grown(Terrain):
     def nbytes(self) -> int:
         """Bytes of everything that was made for the radius."""
         own = (
-            self._ground.nbytes + self._weights.nbytes + self._kinds.nbytes + self._prepared.nbytes + self._cuts.nbytes
+            self._ground.nbytes + self._weights.nbytes + self._areas.nbytes + self._prepared.nbytes + self._cuts.nbytes
         )
         latest = 0 if self._latest is None else int(self._latest[1].nbytes)
         return own + latest + (0 if self._cuts.last is None else int(self._cuts.last.nbytes))
@@ -841,11 +1097,11 @@ class _Grown(Terrain):
 
 def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], Path]:
     """Paths to a goal over prepared routes, from one search."""
-    reach: Reach = routes.reach(goal, place)
+    tree: GoalTree = routes.tree(goal, place)
     if not isinstance(routes, EdgeRoutes):
-        return lambda start, at: routes.field_path(reach, start, at)
-    other = routes.other.reach(goal, place) if routes.other is not None else None
-    return lambda start, at: routes.field_path(reach, start, at, other)
+        return lambda start, index: routes.field_path(tree, start, index)
+    other = routes.other.tree(goal, place) if routes.other is not None else None
+    return lambda start, index: routes.field_path(tree, start, index, other)
 
 
 @checks.checked
@@ -872,7 +1128,7 @@ class TerrainField:
     def __reduce__(self) -> tuple[Any, ...]:
         return _field_again, (self._terrain, *self._again)  # what it has found is found again
 
-    def paths(self, starts: ArrayLike, *, workers: int | None = None) -> list[Path]:
+    def paths(self, starts: ArrayLike, *, workers: int | None = None) -> Paths:
         """Paths from many starts, (q, 2) or (q, 3), in parallel."""
         terrain = self._terrain
         given = checks.points3(starts, "starts")[:, :2]
@@ -887,13 +1143,13 @@ class TerrainField:
         found: list[Any] = [None] * len(points)
 
         def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                both = np.array([places[at], goal_place], np.int32)
-                path = self._path(points[at], int(places[at]))
-                found[at] = terrain._finished(path, np.stack([points[at], self._goal]), both, self._radius)
+            for index in range(begin, end):
+                both = np.array([places[index], goal_place], np.int32)
+                path = self._path(points[index], int(places[index]))
+                found[index] = terrain._finished(path, np.stack([points[index], self._goal]), both, self._radius)
 
         batches.run_chunks(work, len(points), workers=workers, chunk=8)
-        return found
+        return Paths.of(found)
 
 
 def _field_again(terrain: Terrain, goal: Floats, options: dict[str, Any]) -> TerrainField:
