@@ -13,20 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import ALL_MOTIONS, Motion, check_motions
-from wayfold.core import batches, checks
+from wayfold.core import checks
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import search_kernels as search_kernels
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 from wayfold.subregions import _kernels
 from wayfold.subregions.abstraction import COSTS, Abstraction, abstract
 from wayfold.subregions.bounds import Bounds, Masks
 from wayfold.subregions.repair import Live
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.waypoints import plan_all
 
 if TYPE_CHECKING:
     pass
@@ -408,7 +409,7 @@ class SubregionGraph(Savable):
         weight: float = WEIGHT,
         exact: bool = False,
         workers: int | None = None,
-    ) -> list[Path]:
+    ) -> Paths:
         """The paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
@@ -422,7 +423,7 @@ class SubregionGraph(Savable):
         if exact:
             self.prepare_exact()
         planner = partial(self.path, margin=margin, weight=weight, exact=exact)
-        return run([planner], None, starts, goals, workers)
+        return plan_all([planner], None, starts, goals, workers)
 
     @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
@@ -571,32 +572,6 @@ def _check_cost(cost: str) -> None:
     checks.choice(cost, "cost", COSTS)
 
 
-def run(
-    planners: Sequence[Callable[[Any, Any], Path]],
-    which: ArrayLike | None,
-    starts: ArrayLike,
-    goals: ArrayLike,
-    workers: int | None,
-) -> list[Path]:
-    """The path of every query by the planner that `which` names; by the first without it."""
-    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
-    for name, ends in (("starts", a), ("goals", b)):
-        if ends.ndim not in (1, 2):
-            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
-    checks.same_length(a, b)
-    kind = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
-    if kind.shape != (len(a),) or (kind.size and not (kind.min() >= 0 and kind.max() < len(planners))):
-        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
-    found: list[Any] = [None] * len(kind)
-
-    def work(first: int, last: int) -> None:
-        for at in range(first, last):
-            found[at] = planners[kind[at]](a[at], b[at])
-
-    batches.run_chunks(work, len(kind), workers=workers, chunk=4)
-    return found
-
-
 @checks.checked
 def crowd_paths(
     subregions: Sequence[SubregionGraph],
@@ -608,7 +583,7 @@ def crowd_paths(
     weight: float = WEIGHT,
     exact: bool = False,
     workers: int | None = None,
-) -> list[Path]:
+) -> Paths:
     """The paths of many characters with different motions, in parallel; each is what `SubregionGraph.path` gives.
 
     Parameters
@@ -639,4 +614,4 @@ def crowd_paths(
         for graph in graphs:
             graph.prepare_exact()
     planners = [partial(graph.path, margin=margin, weight=weight, exact=exact) for graph in graphs]
-    return run(planners, which, starts, goals, workers)
+    return plan_all(planners, which, starts, goals, workers)

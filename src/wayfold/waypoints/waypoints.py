@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial as bind
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import AGENT_VALUES, ALL_MOTIONS, Agent, Motion, agent_from_meta, agent_to_meta, check_motions
-from wayfold.core import checks, text
+from wayfold.core import batches, checks, text
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
-from wayfold.graph import Graph, files
-from wayfold.path import Path, Status
+from wayfold.graph import Graph, files, searcher
+from wayfold.path import Path, Paths, Status
 from wayfold.waypoints import edit_kernels, editing
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
@@ -451,25 +452,76 @@ class WaypointGraph(Savable):
         return -1, tried
 
     @reads
-    def path(self, start: ArrayLike, goal: ArrayLike, *, motions: int | None = None) -> Path:
-        """The shortest path over the waypoints by plain A*, without a subregion graph.
+    def path(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        motions: int | None = None,
+        budget: int | None = None,
+        partial: bool = False,
+    ) -> Path:
+        """The shortest path over the waypoints, found by A* without a subregion graph.
 
         Where the straight way between two points is legal, that is the path.
 
         Parameters
         ----------
-        start, goal : (x, y, z), or int
-            Arbitrary points, or waypoint numbers.
+        start, goal : (x, y, z), metres, or int
+            Points anywhere, or waypoint numbers.
         motions : Motion bits, optional
             What the character is capable of; the agent's motions, or every motion, by default.
+        budget : int, >= 1, optional
+            Settle at most this many waypoints. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
+        partial : bool
+            Instead of no path, return the one to the reached waypoint nearest to the goal, with status PARTIAL.
 
         Raises
         ------
         OffMapError
             When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> waypoints = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)]))
+        >>> waypoints.path((0, 0, 0), (4, 3, 0)).length
+        7.0
         """
         kinds = self.default_motions if motions is None else check_motions(motions)
-        return self.between(start, goal, kinds, lambda a, b: self.graph.path(a, b, motions=kinds))
+        searcher.check_budget(budget)
+
+        def search(a: int, b: int) -> Path:
+            return self.graph.path(a, b, motions=kinds, budget=budget, partial=partial)
+
+        return self.between(start, goal, kinds, search)
+
+    def paths(
+        self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None, workers: int | None = None
+    ) -> Paths:
+        """The paths of many queries, in parallel; each is the same as `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q, 3) points, metres, or (q,) waypoint numbers
+        motions : Motion bits, optional
+            As for `path`.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+
+        Raises
+        ------
+        OffMapError
+            When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> waypoints = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)]))
+        >>> waypoints.paths([0, 2], [2, 1]).costs
+        array([7., 3.])
+        """
+        return plan_all([bind(self.path, motions=motions)], None, starts, goals, workers)
 
     @property
     def default_motions(self) -> Motion:
@@ -518,7 +570,7 @@ class WaypointGraph(Savable):
             for one in (a, *first.others)
             for two in (b, *last.others)
         ]
-        path = min(paths, key=lambda path: path.cost if path else np.inf)
+        path = min(paths, key=lambda path: _rank(path, last))
         if direct is not None and not (path and path.cost < direct.cost):
             return direct
         return path
@@ -561,9 +613,12 @@ class WaypointGraph(Savable):
     def finish(self, path: Path, first: Place, last: Place, motions: Motion, price: Price | None = None) -> Path:
         """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh.
 
-        Waypoints at its ends are left out where the straight way to a later one is legal and not dearer.
+        Waypoints at its ends are left out where the straight way to a later one is legal and not dearer. A partial path
+        ends at its last waypoint.
         """
-        if not path:
+        if path.status is Status.PARTIAL:
+            last = Place(last.name, None, None)
+        elif not path:
             return path
         points = self.graph.points[checks.nodes(path.nodes, "the nodes of the path", self.graph.num_nodes)]
         kept = np.arange(len(points))
@@ -771,6 +826,41 @@ def _costs(points: NDArray[np.float64], price: Price | None) -> NDArray[np.float
     if price is not None:
         return price(points[:-1], points[1:])
     return np.asarray(np.linalg.norm(np.diff(points, axis=0), axis=1))
+
+
+def _rank(path: Path, goal: Place) -> tuple[int, float]:
+    """What to prefer among paths to one goal: the cheapest, else the partial one that ends nearest to the goal."""
+    if path:
+        return 0, path.cost
+    if path.status is not Status.PARTIAL or goal.point is None:
+        return 1, np.inf
+    return 1, float(np.linalg.norm(path.points[-1] - goal.point))
+
+
+def plan_all(
+    planners: Sequence[Callable[[Any, Any], Path]],
+    which: ArrayLike | None,
+    starts: ArrayLike,
+    goals: ArrayLike,
+    workers: int | None,
+) -> Paths:
+    """The path of every query by the planner that `which` names; by the first without it."""
+    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
+    for name, ends in (("starts", a), ("goals", b)):
+        if ends.ndim not in (1, 2):
+            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
+    checks.same_length(a, b)
+    chosen = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
+    if chosen.shape != (len(a),) or (chosen.size and not (chosen.min() >= 0 and chosen.max() < len(planners))):
+        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
+    found: list[Any] = [None] * len(chosen)
+
+    def work(first: int, last: int) -> None:
+        for query in range(first, last):
+            found[query] = planners[chosen[query]](a[query], b[query])
+
+    batches.run_chunks(work, len(chosen), workers=workers, chunk=4)
+    return Paths.of(found)
 
 
 def _names(motions: Motion) -> str:
