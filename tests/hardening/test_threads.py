@@ -183,7 +183,7 @@ GATE = [(5 + 12 * y, 6 + 12 * y) for y in range(11)]
 def test_waypoints_are_asked_while_they_are_edited():
     def more(made):
         made.path((0.2, 0.3, 0.0), (11.0, 11.0, 0.0))
-        made.joined(0, 143, made.default_motions)
+        made.reachable(0, 143, motions=made.default_motions)
         made._to_parts()
 
     check(
@@ -624,7 +624,7 @@ def test_voxels_are_asked_while_they_are_edited():
 
     def more(made):
         made.path((1.0, 1.0, 1.0), (7.0, 6.0, 3.0))
-        made.joined((1.0, 1.0, 1.0), (7.0, 6.0, 3.0), made.default_motions)
+        made.reachable((1.0, 1.0, 1.0), (7.0, 6.0, 3.0), motions=made.default_motions)
         made._to_parts()
 
     last = things.voxels().num_waypoints - 1

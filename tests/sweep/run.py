@@ -24,7 +24,10 @@ from tests.sweep.subjects import subjects
 
 CALLBACKS, CALLABLE = ("progress", "search", "price"), ("class", "function")  # what they raise is their own affair
 SECONDS = 20.0  # for one call
-NAN_IS_NONE = ("NavMesh.project", "NavMesh[built].project", "TriangleIndex.nearest")  # NaN where there is nothing
+NAN_IS_NONE = (  # NaN where there is nothing
+    "NavMesh.project", "NavMesh[built].project", "TriangleIndex.nearest",
+    "WaypointGraph.nearest", "VoxelWaypoints.nearest",
+)  # fmt: skip
 MEMORY = 6 << 30  # bytes of address space; Numba and its libraries map more than one GiB
 
 

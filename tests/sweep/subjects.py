@@ -338,7 +338,7 @@ BY_CLASS = {
     "WaypointGraph": {"motions": FLYER.motions, "agent": FLYER},
     "VoxelWaypoints": {
         "start": (0, 0, 0), "goal": (4, 4, 4), "point": (0, 0, 0), "where": (0, 0, 0), "motions": Motion.VOLUMETRIC,
-        "agent": FLYER,
+        "starts": [(0, 0, 0)], "goals": [(4, 4, 4)], "agent": FLYER,
     },
     "Terrain": _FLAT,
     "TerrainField": _FLAT,
@@ -439,6 +439,8 @@ BY_CALLABLE = {
         "last": lambda: _voxel_place(1),
     },
     "WaypointGraph.place": {"where": HERE, "name": "start"}, "VoxelWaypoints.place": {"name": "start"},
+    "WaypointGraph.random_points": {"near": HERE, "radius": 20.0},
+    "VoxelWaypoints.random_points": {"near": (0, 0, 0), "radius": 9.0},
     "WaypointGraph.renumbered": {"nodes": lambda: np.arange(5, dtype=np.int32)},
     "VoxelWaypoints.renumbered": {"nodes": lambda: np.arange(5, dtype=np.int32)},
     "WaypointGraph.splice": _SPLICED, "VoxelWaypoints.splice": _SPLICED,

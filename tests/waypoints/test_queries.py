@@ -106,3 +106,122 @@ def test_a_point_off_the_map_is_refused_in_a_batch_as_alone(place):
     for ask in (lambda: graph.path(place, 0), lambda: graph.paths([place], [graph.points[0]])):
         with pytest.raises(OffMapError, match="start"):
             ask()
+
+
+def touches_free(blocked, point):
+    """Whether a point lies in the map, in a voxel that is free or on the border of one."""
+    free = np.argwhere(~blocked)
+    return bool((np.abs(free - point).max(axis=1) <= 0.5).any())
+
+
+@given(st.tuples(*[st.floats(-4.0, 12.0)] * 3), st.none() | st.floats(0.0, 5.0))
+def test_the_nearest_place_among_voxels_is_the_point_itself_or_the_nearest_waypoint(point, max_distance):
+    graph = voxel_graph()
+    usable = np.array([slot > first for first, slot in zip(graph.graph.offsets, graph.graph.offsets[1:], strict=False)])
+    away = np.linalg.norm(graph.points - point, axis=1)
+    away[~usable] = np.inf
+    if touches_free(graph.blocked, np.array(point)):
+        expected = np.array(point)
+    elif away.min() <= (3.0 if max_distance is None else max_distance):
+        expected = graph.points[int(np.argmin(away))]
+    else:
+        expected = np.full(3, np.nan)
+    np.testing.assert_array_equal(graph.nearest([point], max_distance=max_distance), [expected])
+    if np.isnan(expected).any():
+        with pytest.raises(OffMapError, match="no waypoint of the agent within"):
+            graph.nearest(point, max_distance=max_distance)
+    else:
+        np.testing.assert_array_equal(graph.nearest(point, max_distance=max_distance), expected)
+
+
+@pytest.mark.parametrize("motions", [Motion.SURFACE, Motion.ADHESIVE, Motion.VOLUMETRIC])
+def test_a_path_may_start_at_the_nearest_place_to_anywhere(motions):
+    graph = yard_graph()
+    low, high = graph.bounds
+    points = np.random.default_rng(1).uniform(low - 3, high + 3, (60, 3))
+    nodes = np.flatnonzero(graph.usable(motions))
+    moved = 0
+    for point, place in zip(points, graph.nearest(points, max_distance=np.inf, motions=motions), strict=True):
+        graph.path(place, nodes[0], motions=motions)
+        away = np.linalg.norm(graph.points[nodes] - point, axis=1)
+        if np.linalg.norm(place - point) > 4.0:  # more than it takes to get off the ground
+            moved += 1
+            np.testing.assert_array_equal(place, graph.points[nodes[np.argmin(away)]])
+    assert moved > 5
+
+
+@given(edge_lists(directed=False), st.integers(1, 7), st.data())
+def test_places_are_reachable_exactly_when_edges_lead_from_one_to_the_other(world, motions, data):
+    graph = graph_of(world)
+    start = data.draw(st.integers(0, world.nodes - 1))
+    edges = [edge for edge in world.one_way(motions) if np.isfinite(edge[2])]
+    reached = naive.reachable(edges, start)
+    assert [graph.reachable(start, node, motions=motions) for node in range(world.nodes)] == [
+        node in reached for node in range(world.nodes)
+    ]
+
+
+def test_many_points_are_reachable_as_each_of_them_is():
+    graph = voxel_graph()
+    points = graph.points[np.random.default_rng(4).integers(0, graph.num_waypoints, 30)]
+    single = [graph.reachable(a, b) for a, b in zip(points[:15], points[15:], strict=True)]
+    assert {True, False} == set(single)
+    assert all(isinstance(answer, bool) for answer in single)
+    many = graph.reachable(points[:15], points[15:])
+    assert many.dtype == np.bool_
+    assert many.tolist() == single
+    assert graph.reachable(points[0], points[15:]).tolist() == [graph.reachable(points[0], b) for b in points[15:]]
+    assert graph.reachable(points[:15], 3).tolist() == [graph.reachable(a, 3) for a in points[:15]]
+    assert graph.reachable(np.empty((0, 3)), points[0]).shape == (0,)
+    with pytest.raises(ParameterError, match="same length"):
+        graph.reachable(points[:3], points[:4])
+    with pytest.raises(OffMapError, match=r"goals\[1\]"):
+        graph.reachable(0, [points[0], (50, 50, 50)])
+
+
+@given(edge_lists(directed=False), st.integers(1, 7), st.integers(0, 5))
+def test_random_places_are_drawn_from_the_largest_part_of_the_graph(world, motions, seed):
+    graph = graph_of(world)
+    edges = [edge for edge in world.one_way(motions) if np.isfinite(edge[2])]
+    usable = sorted({node for a, b, _ in edges for node in (a, b)})
+    parts = {tuple(sorted(naive.reachable(edges, node))) for node in usable or range(world.nodes)}
+    largest = max(sorted(parts), key=len)
+    expected = graph.points[np.random.default_rng(seed).choice(largest, 7)]
+    np.testing.assert_array_equal(graph.random_points(7, seed=seed, motions=motions), expected)
+
+
+def test_random_places_near_a_point_lie_around_it_and_reach_each_other():
+    graph = yard_graph()
+    near = graph.points[np.flatnonzero(graph.usable(Motion.SURFACE))[5]]
+    places = graph.random_points(20, near=near, radius=6.0)
+    assert (np.linalg.norm(places - near, axis=1) <= 6.0).all()
+    assert len(np.unique(places, axis=0)) > 1
+    assert graph.reachable(places[0], places).all()
+    with pytest.raises(OffMapError, match=r"within 0\.1 m"):
+        graph.random_points(1, near=(-1, -1, -1), radius=0.1)
+    with pytest.raises(ParameterError, match="belong together"):
+        graph.random_points(1, near=(0, 0, 0))
+
+
+def test_bounds_hold_all_waypoints():
+    for graph in (yard_graph(), voxel_graph(), WaypointGraph.from_graph(yard_graph().graph)):
+        low, high = graph.bounds
+        assert (low <= graph.points).all()
+        assert (graph.points <= high).all()
+    np.testing.assert_array_equal(voxel_graph().bounds, [(-0.5, -0.5, -0.5), (8.5, 7.5, 6.5)])
+    graph = WaypointGraph.from_graph(yard_graph().graph)
+    np.testing.assert_array_equal(graph.bounds, [graph.points.min(axis=0), graph.points.max(axis=0)])
+
+
+FORMER = {
+    "closest": lambda graph: graph.closest((1.0, 1.0, 1.0), Motion.VOLUMETRIC),
+    "joined": lambda graph: graph.joined(0, 1, Motion.VOLUMETRIC),
+}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_work_and_warn(name):
+    graph = WaypointGraph.from_graph(Graph.from_edges([(0, 0, 0), (4, 0, 0)], [(0, 1)]))
+    with pytest.warns(DeprecationWarning, match=f"{name}.* is now") as warned:
+        FORMER[name](graph)
+    assert warned[0].filename == __file__

@@ -189,6 +189,11 @@ class VoxelWaypoints(WaypointGraph):
         return super().frozen(motions)
 
     @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) float64, low and high corner of the map, voxels."""
+        return np.array([np.full(3, -0.5), np.array(self.blocked.shape) - 0.5])
+
+    @property
     def default_motions(self) -> Motion:
         """Flying."""
         return Motion.VOLUMETRIC

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial as bind
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
@@ -321,6 +322,17 @@ class WaypointGraph(Savable):
         return self._edges
 
     @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) float64, low and high corner of the space that it covers, metres.
+
+        That of the regions where it was built in a mesh, that of the waypoints where it was made from a graph.
+        """
+        if self.surroundings is None:
+            there = self.points if self.removed.all() else self.points[~self.removed]
+            return np.array([there.min(axis=0), there.max(axis=0)])
+        return np.array([self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)])
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the graph and of the regions."""
         layout = self.layout
@@ -374,7 +386,7 @@ class WaypointGraph(Savable):
         return float(np.ptp(self.layout.boxes.reshape(-1, 3)[:, :2], axis=0).max())
 
     def _check_inside(self, where: NDArray[np.float64], name: str) -> None:
-        low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
+        low, high = self.bounds
         if ((where < low) | (where > high)).any():
             extent = self._extent
             reach = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
@@ -383,7 +395,154 @@ class WaypointGraph(Savable):
             )
 
     @reads
-    def closest(
+    def nearest(
+        self, points: ArrayLike, *, max_distance: float | None = None, motions: int | None = None
+    ) -> NDArray[np.float64]:
+        """The nearest place to each point that a character can be at, and enter the graph from.
+
+        That is the point itself where it is such a place (a little above the ground for characters that only fly), else
+        the nearest waypoint that has an edge for the character.
+
+        Parameters
+        ----------
+        points : (x, y, z), or (q, 3) array_like, metres
+        max_distance : float, metres, >= 0, optional
+            How far away a waypoint may be. By default ten times the agent's size, or the side of a region where that is
+            more.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        (3,) or (q, 3) float64 array, metres
+            For many points NaN where there is no such place.
+
+        Raises
+        ------
+        OffMapError
+            When there is no such place for a single point.
+
+        Examples
+        --------
+        >>> from wayfold.waypoints import VoxelWaypoints
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> free.nearest((0, 0, 0.7))
+        array([0. , 0. , 0.7])
+        >>> free.nearest([(0, 0, 2), (0, 0, 40)], max_distance=3)
+        array([[0. , 0. , 0.5],
+               [nan, nan, nan]])
+        """
+        kinds = self.default_motions if motions is None else check_motions(motions)
+        array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        single = array.ndim == 1 and array.size > 0
+        where = checks.points3(array[None] if single else array)
+        if max_distance is None:
+            size = 0.0 if self.agent is None else 10.0 * max(self.agent.radius, self.agent.height)
+            furthest = max(size, float(np.ptp(self.layout.boxes[0, ::3])))
+        else:
+            unlimited = checks.real(max_distance, "max_distance") == np.inf
+            furthest = np.inf if unlimited else checks.number(max_distance, "max_distance", low=0.0)
+        if single:
+            found = self._nearest(where[0], furthest, kinds)
+            if found is None:
+                raise OffMapError(
+                    f"({text.place(where[0], self._extent)}) has no waypoint of the agent within {furthest:g} m"
+                )
+            return found
+        nothing = np.full(3, np.nan)
+        rows = [self._nearest(point, furthest, kinds) for point in where]
+        return np.array([nothing if row is None else row for row in rows]).reshape(-1, 3)
+
+    def _nearest(self, point: NDArray[np.float64], max_distance: float, motions: Motion) -> NDArray[np.float64] | None:
+        mask = self.usable(motions)
+        try:
+            self.nearest_waypoint(point, motions, usable=mask)
+        except OffMapError:
+            nodes = np.flatnonzero(mask)
+            gaps = np.linalg.norm(self.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
+            if gaps.min() > max_distance or not nodes.size:
+                return None
+            return np.asarray(self.points[nodes[np.argmin(gaps)]], np.float64)
+        if self.surroundings is None or motions != Motion.VOLUMETRIC:
+            return point
+        frame = self.surroundings.frame
+        spots = self.surroundings.positions(frame.local(point), Motion.VOLUMETRIC)
+        return frame.world(np.array(spots[Motion.VOLUMETRIC]))
+
+    @reads
+    def random_points(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        near: ArrayLike | None = None,
+        radius: float | None = None,
+        motions: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Random places that a character can be at, each of which can be reached from every other.
+
+        They are waypoints of the largest connected part of the graph.
+
+        Parameters
+        ----------
+        count : int, >= 0
+        seed : int, >= 0
+            The same seed gives the same places.
+        near : (x, y, z), metres, optional
+            Only waypoints around this point, in the part of the graph that has most of them. Needs a `radius`.
+        radius : float, metres, >= 0, optional
+            How far from `near`.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        (count, 3) float64 array, metres
+
+        Raises
+        ------
+        OffMapError
+            When there is no waypoint that the character can be at.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (9, 0), (8, 0)], [(0, 1), (2, 3)]))
+        >>> graph.random_points(2, near=(9, 0, 0), radius=0.5).tolist()
+        [[9.0, 0.0, 0.0], [9.0, 0.0, 0.0]]
+        """
+        kinds = self.default_motions if motions is None else check_motions(motions)
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius belong together: give both or neither")
+        inside = np.ones(self.num_waypoints, np.bool_)
+        if near is not None:
+            middle, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0)
+            inside = np.linalg.norm(self.points - middle, axis=1) <= most
+        nodes = np.flatnonzero(self.usable(kinds) & inside)
+        if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
+            there = np.flatnonzero(inside & ~self.removed)
+            nodes = there[[self._is_place(node, kinds) for node in there.tolist()]]
+        if not nodes.size:
+            if near is not None:
+                where = text.place(middle, self._extent)
+                raise OffMapError(f"near ({where}) has no waypoint of the agent within {most:g} m")
+            raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
+        labels = self.graph.components(kinds)[nodes]
+        largest = nodes[labels == np.argmax(np.bincount(labels))]
+        return self.points[random.choice(largest, number)].astype(np.float64)
+
+    def _is_place(self, node: int, motions: Motion) -> bool:
+        """Whether a character can be at a waypoint."""
+        try:
+            self.place(self.points[node], motions, "a waypoint")
+        except OffMapError:
+            return False
+        return True
+
+    @reads
+    def nearest_waypoint(
         self,
         point: ArrayLike | Place,
         motions: int,
@@ -560,7 +719,10 @@ class WaypointGraph(Savable):
         if direct is not None and (price is None or direct.length == 0.0):
             return direct
         try:
-            a, b = self.closest(first, motions, usable=usable), self.closest(last, motions, usable=usable)
+            a, b = (
+                self.nearest_waypoint(first, motions, usable=usable),
+                self.nearest_waypoint(last, motions, usable=usable),
+            )
         except OffMapError:
             if direct is None:
                 raise
@@ -576,15 +738,57 @@ class WaypointGraph(Savable):
         return path
 
     @reads
-    def joined(self, start: Any, goal: Any, motions: Motion) -> bool:
-        """Whether there is a path between two places, without a search."""
-        first = start if isinstance(start, Place) else self.place(start, motions, "start")
-        last = goal if isinstance(goal, Place) else self.place(goal, motions, "goal")
+    def reachable(self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None) -> Any:
+        """Whether there is a path, answered from connected components without a search.
+
+        Parameters
+        ----------
+        starts, goals : (x, y, z), int, or (q, 3) array_like, metres
+            Points anywhere or waypoint numbers; one of the two may be a single place that serves all of the other.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        bool, or (q,) bool array for many points
+
+        Raises
+        ------
+        OffMapError
+            When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (9, 0)], [(0, 1)]))
+        >>> graph.reachable(0, 1), graph.reachable([(0, 0, 0), (4, 0, 0)], 2)
+        (True, array([False, False]))
+        """
+        kinds = self.default_motions if motions is None else check_motions(motions)
+        shapes = [np.shape(checks.numbers(ends, name)) for ends, name in ((starts, "starts"), (goals, "goals"))]
+        for name, shape in zip(("starts", "goals"), shapes, strict=True):
+            if len(shape) > 2:
+                raise ParameterError(f"{name} must be a point, a waypoint or points (q, 3), not of shape {shape}")
+        many = [len(shape) == 2 for shape in shapes]
+        if not any(many):
+            return self._joined(self.place(starts, kinds, "start"), self.place(goals, kinds, "goal"), kinds)
+        if all(many):
+            checks.same_length(starts, goals)
+        first, last = (
+            [self.place(end, kinds, f"{name}[{at}]") for at, end in enumerate(checks.floats(ends, name))]
+            if several
+            else [self.place(ends, kinds, name)] * max(shape[0] for shape in shapes if len(shape) == 2)
+            for ends, name, several in ((starts, "starts", many[0]), (goals, "goals", many[1]))
+        )
+        return np.array([self._joined(a, b, kinds) for a, b in zip(first, last, strict=True)], np.bool_)
+
+    def _joined(self, first: Place, last: Place, motions: Motion) -> bool:
+        """Whether there is a path between two places."""
         if self._sees(first, last):
             return True
         labels = self.graph.components(motions)
-        starts = labels[[self.closest(first, motions), *first.others]]
-        goals = labels[[self.closest(last, motions), *last.others]]
+        starts = labels[[self.nearest_waypoint(first, motions), *first.others]]
+        goals = labels[[self.nearest_waypoint(last, motions), *last.others]]
         return bool(np.isin(starts, goals).any())
 
     @reads
@@ -675,6 +879,15 @@ class WaypointGraph(Savable):
         if self._placed is None or self._placed[0] is not graph.points:
             self._placed = graph.points, np.ascontiguousarray(self._local(graph.points.astype(np.float64)))
         return self._placed[1]
+
+    closest = checks.moved("WaypointGraph.closest", "nearest_waypoint")
+
+    def joined(self, start: Any, goal: Any, motions: Any) -> bool:
+        """Deprecated: use `reachable`."""
+        warnings.warn("WaypointGraph.joined is now reachable", DeprecationWarning, stacklevel=2)
+        return bool(self.reachable(start, goal, motions=motions))
+
+    joined.__deprecated__ = "reachable"  # type: ignore[attr-defined]
 
     # --- edits -----------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.core.locks import ReadersWriter
@@ -25,7 +25,7 @@ from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place, Price
 from wayfold.world import edges
 from wayfold.world.field import Field
-from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.planner import Notes, Planner, Points, Zones
 from wayfold.world.pricing import EdgePrices
 from wayfold.world.shapes import Shape
 from wayfold.world.walking import accelerate, settled
@@ -139,7 +139,7 @@ class RoamingPlanner(Planner):
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return self._waypoints.joined(first, last, self.agent.motions)
+        return bool(self._waypoints.reachable(first, last, motions=self.agent.motions))
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         motions = self.agent.motions
@@ -151,7 +151,7 @@ class RoamingPlanner(Planner):
         labels = waypoints.graph.components(motions)
         known = np.unique(labels[waypoints.usable(motions)])
         ends = [
-            labels[waypoints.closest(waypoints.place(end, motions, name), motions)]
+            labels[waypoints.nearest_waypoint(waypoints.place(end, motions, name), motions)]
             for end, name in ((start, "start"), (goal, "goal"))
         ]
         # A waypoint without edges is no island.
@@ -159,26 +159,9 @@ class RoamingPlanner(Planner):
         return first, last
 
     def _nearest(self, point: Points) -> Points:
-        mask = self._waypoints.usable(self.agent.motions)
-        try:
-            self._waypoints.closest(point, self.agent.motions, usable=mask)
-        except OffMapError:
-            nodes = np.flatnonzero(mask)
-            reach = max(10.0 * max(self.agent.radius, self.agent.height), float(np.ptp(self._waypoints.boxes[0, ::3])))
-            gaps = np.linalg.norm(self._waypoints.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
-            if gaps.min() > reach:
-                raise off_map(point, f"has no waypoint of the agent within {reach:g} m", self._extent) from None
-            return np.asarray(self._waypoints.points[nodes[np.argmin(gaps)]], np.float64)
-        return self._place(point)
-
-    def _place(self, point: Points) -> Points:
-        """Where the agent is when it is asked to be at a point: a flyer does not lie on the ground."""
-        surroundings = self._waypoints.surroundings
-        if surroundings is None or self.agent.motions != Motion.VOLUMETRIC:
-            return point
-        frame = surroundings.frame
-        spots = surroundings.positions(frame.local(point), Motion.VOLUMETRIC)
-        return frame.world(np.array(spots[Motion.VOLUMETRIC]))
+        size = 10.0 * max(self.agent.radius, self.agent.height)
+        furthest = max(size, float(np.ptp(self._waypoints.boxes[0, ::3])))
+        return self._waypoints.nearest(point, max_distance=furthest, motions=self.agent.motions)
 
     def _touched(self, start: Any, goal: Any) -> Points:
         if not self._search(start, goal, plain=False).expanded:  # straight, without a search
@@ -188,7 +171,7 @@ class RoamingPlanner(Planner):
             self._waypoints.place(checks.point3(end, name), motions, name)
             for end, name in ((start, "start"), (goal, "goal"))
         )
-        a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
+        a, b = self._waypoints.nearest_waypoint(first, motions), self._waypoints.nearest_waypoint(last, motions)
         nodes = settled(self._graph, self._accelerated, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
@@ -196,24 +179,7 @@ class RoamingPlanner(Planner):
         return RoamingField(self, self._waypoints.place(checks.point3(goal, "goal"), self.agent.motions, "goal"))
 
     def _random_points(self, count: int, seed: int) -> Points:
-        graph, motions = self._waypoints.graph, self.agent.motions
-        nodes = np.flatnonzero(self._waypoints.usable(motions))
-        if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
-            there = np.flatnonzero(~self._waypoints.removed)
-            nodes = there[[self._is_place(node) for node in there.tolist()]]
-        if not nodes.size:
-            raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
-        labels = graph.components(motions)[nodes]
-        largest = nodes[labels == np.argmax(np.bincount(labels))]
-        return graph.points[np.random.default_rng(seed).choice(largest, count)].astype(np.float64)
-
-    def _is_place(self, node: int) -> bool:
-        """Whether the agent can be at a waypoint."""
-        try:
-            self._waypoints.place(self._waypoints.points[node], self.agent.motions, "a waypoint")
-        except OffMapError:
-            return False
-        return True
+        return self._waypoints.random_points(count, seed=seed, motions=self.agent.motions)
 
     def _remark(self) -> str:
         if self._priced is not None and isinstance(self._fast, SubregionGraph):
@@ -412,7 +378,7 @@ class RoamingField(Field):
         self._price = price_of(planner._zones)
         self._trees: dict[int, Tree] = {}
         try:
-            node = self._waypoints.closest(goal, motions)
+            node = self._waypoints.nearest_waypoint(goal, motions)
         except OffMapError:
             return  # no waypoint leads there, but straight ways may
         self._goal = goal._replace(node=node)
