@@ -169,6 +169,10 @@ class Graph(Savable):
         `Motion` bits of each edge; None where every character may use every edge.
     directed : bool
         Whether edges are one-way.
+    scale : float
+        What a metre of straight distance costs at the least: the factor on the heuristic of A*.
+    workspaces : Workspaces
+        Scratch memory that searches borrow.
     """
 
     def __init__(
@@ -189,8 +193,8 @@ class Graph(Savable):
         self.costs = costs
         self.motions = motions
         self.directed = directed
-        self._scale = 1.0 if costs is None else build.cost_scale(offsets, targets, costs, where)
-        self._workspaces = Workspaces(len(where))
+        self.scale = 1.0 if costs is None else build.cost_scale(offsets, targets, costs, where)
+        self.workspaces = Workspaces(len(where))
         self._spaces: dict[int, search_kernels.GraphSpace] = {}
         self._components = BoundedCache(most=8)  # for each set of motions
         self._reverse: Graph | None = None
@@ -255,13 +259,13 @@ class Graph(Savable):
             "costs": 0 if self.costs is None else self.costs.nbytes,
             "motions": 0 if self.motions is None else self.motions.nbytes,
             "total": self.nbytes,
-            "workspaces": self._workspaces.nbytes,
+            "workspaces": self.workspaces.nbytes,
         }
 
     @property
     def search_bytes(self) -> int:
         """Bytes of scratch memory that one search at a time takes."""
-        return self._workspaces.search_bytes
+        return self.workspaces.search_bytes
 
     def __repr__(self) -> str:
         kind = "directed " if self.directed else ""
@@ -321,10 +325,10 @@ class Graph(Savable):
             if partial:
                 raise ParameterError("a bidirectional search has no partial path: use astar or dijkstra")
             back = self.reversed()._space(usable)._replace(labels=space.labels, allowed=space.allowed)
-            return searcher.both_ways(space, back, self._workspaces, start, goal, points=self._points_of, budget=limit)
-        scale = self._scale if algorithm == "astar" else 0.0
+            return searcher.both_ways(space, back, self.workspaces, start, goal, points=self._points_of, budget=limit)
+        scale = self.scale if algorithm == "astar" else 0.0
         return searcher.one(
-            space, self._workspaces, start, goal, scale=scale, points=self._points_of, budget=limit, partial=partial
+            space, self.workspaces, start, goal, scale=scale, points=self._points_of, budget=limit, partial=partial
         )
 
     def paths(
@@ -358,10 +362,10 @@ class Graph(Savable):
         possible = np.ones(first.size, np.bool_) if partial else component[first] == component[last]
         return searcher.many(
             space,
-            self._workspaces,
+            self.workspaces,
             first,
             last,
-            scale=self._scale,
+            scale=self.scale,
             points=self._points_of,
             possible=possible,
             budget=limit,
@@ -405,7 +409,7 @@ class Graph(Savable):
         unlimited = limit is None or checks.real(limit, "limit") == np.inf
         most = search_kernels.UNLIMITED if unlimited else checks.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
-        return searcher.costs_from(space, self._workspaces, node, wanted, most)
+        return searcher.costs_from(space, self.workspaces, node, wanted, most)
 
     def tree(self, goal: int, *, motions: int | None = None) -> Tree:
         """The cheapest paths from all nodes to one, by one search: for a crowd that goes to one place.
@@ -418,6 +422,16 @@ class Graph(Savable):
         """
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         return Tree(self, self._node(goal, "goal"), usable)
+
+    def settled(self, start: int, goal: int, *, motions: int | None = None) -> NDArray[np.int64]:
+        """The nodes that `path` settles between two nodes, ascending, for pictures.
+
+        >>> line = Graph.from_edges([(0, 0), (1, 0), (2, 0), (9, 0)], [(0, 1), (1, 2), (0, 3)])
+        >>> line.settled(0, 2)
+        array([0, 1, 2])
+        """
+        first, last = self._node(start, "start"), self._node(goal, "goal")
+        return searcher.settled_nodes(self.search_space(motions), self.workspaces, first, last, self.scale)
 
     def components(self, motions: int | None = None) -> NDArray[np.int32]:
         """The connected component of each node for a set of motions, computed once, numbered from 0.
@@ -435,6 +449,28 @@ class Graph(Savable):
         search_kernels.label_components(self._space(usable), labels)
         labels.setflags(write=False)
         return labels
+
+    def forget_components(self) -> None:
+        """Compute components anew when they are next asked for: the edges have been changed in place."""
+        self._components.clear()
+
+    def with_costs(self, costs: NDArray[np.float32]) -> Graph:
+        """The same nodes and edges with other costs; what joins nodes must stay the same.
+
+        Everything but the costs is shared, also the components and whatever changes them in place.
+
+        Parameters
+        ----------
+        costs : (m,) float32 array
+            One for each of `targets`; infinite exactly where those of this graph are.
+
+        >>> road = Graph.from_edges([(0, 0), (1, 0)], [(0, 1)])
+        >>> road.with_costs(np.array([3, 3], np.float32)).path(0, 1).cost
+        3.0
+        """
+        other = Graph(self.points, self.offsets, self.targets, costs, self.motions, directed=self.directed)
+        other._components = self._components
+        return other
 
     def nearest(self, points: ArrayLike) -> Any:
         """The node nearest to each point.
@@ -465,6 +501,12 @@ class Graph(Savable):
             rows = build.turn_round(self.offsets, self.targets, self.costs, self.motions)
             self._reverse = Graph(self.points, *rows, directed=True)
         return self._reverse
+
+    def search_space(
+        self, motions: int | None = None, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None
+    ) -> search_kernels.GraphSpace:
+        """The graph as search kernels see it; `motions`, `labels` and `allowed` are those of `path`."""
+        return self._space(_EVERY_MOTION if motions is None else int(check_motions(motions)), labels, allowed)
 
     # --- other forms -----------------------------------------------------------------------------------------
 

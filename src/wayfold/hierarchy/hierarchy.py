@@ -23,7 +23,7 @@ from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import ParameterError
-from wayfold.graph import Graph, files, searcher
+from wayfold.graph import Graph, files
 from wayfold.graph.graph import edge_costs
 from wayfold.graph.searcher import Points
 from wayfold.hierarchy import _customise_kernels, partition
@@ -479,7 +479,7 @@ class Hierarchy(Savable):
             near = level == 0 or (self.exact and self._graph is not None and self._near_path(first, last) is not None)
             if near or (not self.exact and queries.levels.same_part(level, first, last)):
                 graph = self.graph
-                return searcher.settled_nodes(graph._space(255), graph._workspaces, first, last, graph._scale)
+                return graph.settled(first, last)
             single = not self.exact
             queries.one(first, last, top=level, single=single, points=self._points_of, settled_nodes=found)
         return np.unique(np.concatenate([np.empty(0, np.int64), *found]))

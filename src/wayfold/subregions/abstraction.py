@@ -78,7 +78,7 @@ def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.RegionLayout:
 def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstraction:
     """Algorithm 1."""
     graph = waypoints.graph
-    space = graph._space(int(motions))
+    space = graph.search_space(motions)
     labels = np.empty(graph.num_nodes, np.int32)
     homes = np.empty(graph.num_nodes, np.int32)
     queue = np.empty(graph.num_nodes, np.int32)

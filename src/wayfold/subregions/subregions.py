@@ -205,7 +205,7 @@ class SubregionGraph(Savable):
         self._space: search_kernels.GraphSpace | None = None
         self._bounds: Bounds | None = None
         self._live: Live | None = None
-        self._edits = 0 if waypoints is None else waypoints._edits  # of the waypoint graph that it has followed
+        self._edits = 0 if waypoints is None else waypoints.edits  # of the waypoint graph that it has followed
 
     @classmethod
     @interruptible
@@ -313,7 +313,7 @@ class SubregionGraph(Savable):
         same = fingerprint(waypoints) == self.parts.fingerprint
         if not same or not belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
-        self.waypoints, self._edits = waypoints, waypoints._edits
+        self.waypoints, self._edits = waypoints, waypoints.edits
         return self
 
     # --- changes ---------------------------------------------------------------------------------------------------
@@ -462,11 +462,11 @@ class SubregionGraph(Savable):
             middle = time.perf_counter()
             path = searcher.one(
                 space,
-                waypoints._workspaces,
+                waypoints.workspaces,
                 start,
                 goal,
-                scale=weight * waypoints._scale,
-                points=waypoints._points_of,
+                scale=weight * waypoints.scale,
+                points=self._points_of,
                 budget=budget,
             )
         path.timings = {"subregions": middle - begin, "waypoints": time.perf_counter() - middle}
@@ -477,15 +477,15 @@ class SubregionGraph(Savable):
         """The waypoints of the subregions on the way, as a space to search in while it is needed."""
         graph, labels = self.graph, self.labels
         mask = self._masks.take()
-        sub = graph._space(255)
+        sub = graph.search_space()
         sub_state, _, end, _ = searcher.run(
-            graph._workspaces,
+            graph.workspaces,
             lambda state: search_kernels.search(
                 sub,
                 state,
                 np.int64(labels[start]),
                 np.int64(labels[goal]),
-                graph._scale,
+                graph.scale,
                 search_kernels.UNLIMITED,
                 searcher.NO_NODES,
                 searcher.NO_BUDGET,
@@ -493,7 +493,7 @@ class SubregionGraph(Savable):
             ),
         )
         count = _kernels.mark_corridor(sub, sub_state.parent, end, margin, mask.allowed, mask.marked)
-        graph._workspaces.give(sub_state)
+        graph.workspaces.give(sub_state)
         try:
             yield self._waypoint_space()._replace(labels=labels, allowed=mask.allowed)
         finally:
@@ -504,11 +504,11 @@ class SubregionGraph(Savable):
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
         graph = self._current().graph
-        start, goal = graph._node(start, "start"), graph._node(goal, "goal")
+        start, goal = (checks.node(node, name, graph.num_nodes) for node, name in ((start, "start"), (goal, "goal")))
         if self._at_once(start, goal) is not None:
             return np.empty(0, np.int64)
         with self._corridor(start, goal, MARGIN) as space:
-            return searcher.settled_nodes(space, graph._workspaces, start, goal, WEIGHT * graph._scale)
+            return searcher.settled_nodes(space, graph.workspaces, start, goal, WEIGHT * graph.scale)
 
     def _exact(self, start: int, goal: int, budget: int) -> Path:
         done = self._at_once(start, goal)
@@ -518,8 +518,8 @@ class SubregionGraph(Savable):
             self.prepare_exact()
         assert self._bounds is not None
         bounds, graph = self._bounds, self._attached().graph
-        space, mask = bounds.space(self._waypoint_space(), graph._scale, start, goal)
-        path = searcher.one(space, graph._workspaces, start, goal, scale=1.0, points=graph._points_of, budget=budget)
+        space, mask = bounds.space(self._waypoint_space(), graph.scale, start, goal)
+        path = searcher.one(space, graph.workspaces, start, goal, scale=1.0, points=self._points_of, budget=budget)
         bounds.free(mask, start, goal)
         return path
 
@@ -527,16 +527,19 @@ class SubregionGraph(Savable):
         """The answer where none has to be searched for: the same waypoint, or subregions in different components."""
         if start == goal:
             nodes = np.array([start], np.int32)
-            return Path(Status.FOUND, self._attached().graph._points_of, nodes=nodes, cost=0.0)
+            return Path(Status.FOUND, self._points_of, nodes=nodes, cost=0.0)
         a, b = int(self.labels[start]), int(self.labels[goal])
         if self.no_label in (a, b):
             return Path(Status.UNREACHABLE)
         component = self.graph.components()
         return None if component[a] == component[b] else Path(Status.UNREACHABLE)
 
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._attached().points[nodes]
+
     def _waypoint_space(self) -> search_kernels.GraphSpace:
         if self._space is None:
-            self._space = self._attached().graph._space(int(self.motions))
+            self._space = self._attached().graph.search_space(self.motions)
         return self._space
 
     def _attached(self) -> WaypointGraph:
@@ -546,14 +549,14 @@ class SubregionGraph(Savable):
 
     def _current(self) -> WaypointGraph:
         waypoints = self._attached()
-        if waypoints._edits != self._edits:
+        if waypoints.edits != self._edits:
             raise EditError("the waypoint graph has been changed: pass its edits on to `repair` first")
         return waypoints
 
     @property
     def _lock(self) -> ReadersWriter:
         """That of the waypoint graph: both are asked and changed together."""
-        return _NOBODY if self.waypoints is None else self.waypoints._lock
+        return _NOBODY if self.waypoints is None else self.waypoints.lock
 
     # --- files -----------------------------------------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ def update(
     _lower_scale(graph, pairs, prices)
     touched = np.concatenate([gone, pairs])
     waypoints._forget(np.unique(touched))
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
 
 
@@ -102,7 +102,7 @@ def splice(
     )
     waypoints._count_edges(int(fresh))
     waypoints._forget(np.unique(where))
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.ascontiguousarray(where), True), numbers
 
 
@@ -143,7 +143,7 @@ def _renew(
 
 
 def trim(waypoints: WaypointGraph, count: int) -> Edit:
-    """See `WaypointGraph._trim`; the first `count` waypoints stay."""
+    """See `WaypointGraph.trim`; the first `count` waypoints stay."""
     graph, layout = waypoints.graph, waypoints.layout
     assert graph.motions is not None
     rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
@@ -163,7 +163,7 @@ def trim(waypoints: WaypointGraph, count: int) -> Edit:
     waypoints.removed = waypoints.removed[:count].copy()
     waypoints._usable.clear()
     waypoints._tree = None
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.empty((0, 2), np.int32), False)
 
 
@@ -174,7 +174,7 @@ def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.floa
     ends = graph.points[pairs]
     lengths = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        graph._scale = float(np.fmin.reduce(prices / lengths, initial=graph._scale))
+        graph.scale = float(np.fmin.reduce(prices / lengths, initial=graph.scale))
 
 
 def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:

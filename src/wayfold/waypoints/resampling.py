@@ -342,7 +342,7 @@ class _Resampling:
         new = members[self.kinds[members] == _UNKNOWN]
         if len(new):
             kinds = np.empty(len(new), np.uint8)
-            points = self.waypoints._positions()[new].astype(np.float32)
+            points = self.waypoints.local_points()[new].astype(np.float32)
             _place_kernels.kinds_of(self.world, self.around.body, points, kinds)
             self.kinds[new] = kinds
         return members[self.kinds[members] > 0]
@@ -350,7 +350,7 @@ class _Resampling:
     def _given(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
         points, kinds = build.new_room()
         count = min(len(nodes), len(kinds))
-        points[:count] = self.waypoints._positions()[nodes[:count]]
+        points[:count] = self.waypoints.local_points()[nodes[:count]]
         kinds[:count] = self.kinds[nodes[:count]]
         return points, kinds
 

@@ -182,6 +182,8 @@ class WaypointGraph(Savable):
         Waypoints that it was made with; those that edits have added have higher numbers.
     removed : (n,) bool array
         Waypoints that edits have taken away; their numbers may be used again.
+    edits : int
+        How many there were.
     """
 
     def __init__(self, graph: Graph, regions: Regions, surroundings: Surroundings | None = None) -> None:
@@ -200,7 +202,7 @@ class WaypointGraph(Savable):
         self.removed = np.zeros(graph.num_nodes, np.bool_)
         self._editable = False
         self._lock = ReadersWriter()
-        self._edits = 0  # how many there were
+        self.edits = 0
 
     @classmethod
     @interruptible
@@ -372,7 +374,7 @@ class WaypointGraph(Savable):
             With the reason, when the character cannot be at the point.
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
-            return Place(name, None, None, self.graph._node(int(where), name))
+            return Place(name, None, None, checks.node(int(where), name, self.graph.num_nodes))
         point = checks.point3(where, name)
         if self.surroundings is None:
             return Place(name, point, None)
@@ -599,8 +601,8 @@ class WaypointGraph(Savable):
         if self._tree is None:
             from scipy.spatial import cKDTree
 
-            self._tree = cKDTree(self._positions())
-        where, positions = self._local(place.point), self._positions()
+            self._tree = cKDTree(self.local_points())
+        where, positions = self._local(place.point), self.local_points()
         for nodes in _by_distance(self._tree, where, self.num_waypoints):
             for node in nodes[mask[nodes]]:
                 if place.entrance is None or place.entrance.sees(positions[node]):
@@ -873,8 +875,13 @@ class WaypointGraph(Savable):
     def _local(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         return points if self.surroundings is None else self.surroundings.frame.local(points)
 
-    def _positions(self) -> NDArray[np.float64]:
-        """(n, 3) float64, local positions of the waypoints."""
+    @property
+    def lock(self) -> ReadersWriter:
+        """What queries share and edits hold alone; also by what is kept up to date with the graph."""
+        return self._lock
+
+    def local_points(self) -> NDArray[np.float64]:
+        """(n, 3) float64, positions of the waypoints in the local coordinates of `surroundings`, metres."""
         graph = self.graph
         if self._placed is None or self._placed[0] is not graph.points:
             self._placed = graph.points, np.ascontiguousarray(self._local(graph.points.astype(np.float64)))
@@ -961,10 +968,15 @@ class WaypointGraph(Savable):
         return editing.splice(self, *editing.check_splice(self, points, home, edges, motions))
 
     @writes
-    def _trim(self) -> Edit | None:
-        """Give back the room of waypoints that edits have added and removed again, where it is much; None where not.
+    def trim(self) -> Edit | None:
+        """Give back memory of waypoints and edges that edits have added and removed again, where that is much.
 
-        Numbers do not change, and answers do not either.
+        Neither answers nor the numbers of waypoints change.
+
+        Returns
+        -------
+        Edit or None
+            For `SubregionGraph.repair`; None where nothing was changed.
         """
         count = int(np.flatnonzero(~self.removed)[-1]) + 1
         room = 2 * self.num_edges + editing.SPARE * count
@@ -1003,7 +1015,7 @@ class WaypointGraph(Savable):
         """Bring what was computed from the edges of some nodes up to date."""
         graph = self.graph
         assert graph.motions is not None
-        graph._components.clear()
+        graph.forget_components()
         if len(self._usable) and len(next(iter(self._usable.values()))) != graph.num_nodes:
             self._usable.clear()
             self._tree = None

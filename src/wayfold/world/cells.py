@@ -14,13 +14,13 @@ from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
 from wayfold.path import Path, Status
 from wayfold.world.field import Field
 from wayfold.world.places import At, Places
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 _MOST_EFFECTS = 7
 _NEAR = 10.0

@@ -16,9 +16,9 @@ from wayfold.agent import Agent, Motion
 from wayfold.core import checks, text
 from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
+from wayfold.geometry.shapes import Shape
 from wayfold.path import Path
 from wayfold.world.field import Field, with_reasons
-from wayfold.world.shapes import Shape
 
 if TYPE_CHECKING:
     from wayfold.world.world import World

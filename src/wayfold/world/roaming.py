@@ -14,20 +14,19 @@ from wayfold.core.arrays import distinct
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree
 from wayfold.hierarchy import Hierarchy
 from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.pricing import EdgePrices, body_extent, edges_near, price_in, rates
 from wayfold.waypoints.resampling import Around, WaypointSplice, resample
 from wayfold.waypoints.surroundings import Surroundings
-from wayfold.waypoints.waypoints import Place, Price
-from wayfold.world import edges
+from wayfold.waypoints.waypoints import Place
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones
-from wayfold.world.pricing import EdgePrices
-from wayfold.world.shapes import Shape
 from wayfold.world.walking import accelerate, settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
@@ -124,7 +123,7 @@ class RoamingPlanner(Planner):
             return found
 
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return self._waypoints.between(first, last, motions, search, price=price_of(self._zones))
+        return self._waypoints.between(first, last, motions, search, price=price_in(self._zones.costs))
 
     @property
     def _accelerated(self) -> Any:
@@ -203,9 +202,9 @@ class RoamingPlanner(Planner):
             blocks = sorted(after.blocks, key=lambda block: (block.low, block.high, block.corners))
             meshes = [self._mesh(block) for block in blocks]
             now = surroundings.with_blocks(meshes)
-            positions = waypoints._positions()
+            positions = waypoints.local_points()
         if len(after.blocks) > len(before.blocks):
-            near, motions = edges.near(waypoints, shape, now.body)
+            near, motions = edges_near(waypoints, shape, now.body)
             built = (near < waypoints.built).all(axis=1)  # those of the others are tested again
             near, motions = near[built], motions[built]
             # One block may take one motion of an edge and another one the other.
@@ -214,7 +213,7 @@ class RoamingPlanner(Planner):
             lost_edges, lost_kinds = np.concatenate([lost_edges, gone]), np.concatenate([lost_kinds, motions[hit]])
         elif len(after.blocks) < len(before.blocks):
             still = np.ones(len(lost_edges), np.bool_)
-            beside = np.flatnonzero(self._beside(lost_edges, shape, edges.reach_of(now.body)))
+            beside = np.flatnonzero(self._beside(lost_edges, shape, body_extent(now.body)))
             still[beside] = now.stopped(positions, lost_edges[beside], lost_kinds[beside])
             back, kinds = lost_edges[~still], lost_kinds[~still]
             lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
@@ -297,7 +296,7 @@ class RoamingPlanner(Planner):
         """Give back what edits no longer need."""
         # A hierarchy and prices know the rows of the graph.
         if self._prices is None and not isinstance(self._fast, Hierarchy):
-            trimmed = self._waypoints._trim()
+            trimmed = self._waypoints.trim()
             if trimmed is not None:
                 self._repair(trimmed)
 
@@ -336,7 +335,7 @@ class RoamingPlanner(Planner):
         )
         dear = pairs[: len(pairs) - len(lost)] if self._zones.costs else pairs[:0]
         a, b = graph.points[dear[:, 0]], graph.points[dear[:, 1]]
-        costs = np.linalg.norm(b - a, axis=1) * edges.rates(self._zones.costs, a, b)
+        costs = np.linalg.norm(b - a, axis=1) * rates(self._zones.costs, a, b)
         if len(dear) or len(lost):
             hierarchy.update(np.concatenate([dear, lost]), np.concatenate([costs, np.full(len(lost), np.inf)]))
         return hierarchy
@@ -350,13 +349,13 @@ class RoamingPlanner(Planner):
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]
         if before.costs != prepared.zones.costs:
-            touched += [edges.near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
+            touched += [edges_near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
         pairs = distinct(np.concatenate(touched)).rows
         if self._covered != self._spliced:
             pairs = pairs[(pairs < self._waypoints.built).all(axis=1)]  # it knows no others
         points = self._waypoints.points.astype(np.float64)
         a, b = points[pairs[:, 0]], points[pairs[:, 1]]
-        costs = np.linalg.norm(b - a, axis=1) * edges.rates(prepared.zones.costs, a, b)
+        costs = np.linalg.norm(b - a, axis=1) * rates(prepared.zones.costs, a, b)
         lost = {tuple(pair) for pair in prepared.lost[0].tolist()}
         costs[[tuple(pair) in lost for pair in pairs.tolist()]] = np.inf
         if len(pairs):
@@ -375,7 +374,7 @@ class RoamingField(Field):
         self._planner, self._edits = planner, planner.edits
         self._motions = motions
         self._goal = goal
-        self._price = price_of(planner._zones)
+        self._price = price_in(planner._zones.costs)
         self._trees: dict[int, Tree] = {}
         try:
             node = self._waypoints.nearest_waypoint(goal, motions)
@@ -393,14 +392,3 @@ class RoamingField(Field):
         places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
         paths = [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
         return self._planner._with_reasons(paths, starts, [self.goal] * len(starts), self._edits)
-
-
-def price_of(zones: Zones) -> Price | None:
-    """What straight moves cost where zones have costs; None where a metre costs as much everywhere."""
-    if not zones.costs:
-        return None
-
-    def price(a: Points, b: Points) -> Points:
-        return np.asarray(np.linalg.norm(b - a, axis=1) * edges.rates(zones.costs, a, b))
-
-    return price

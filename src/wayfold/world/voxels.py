@@ -8,17 +8,17 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
+from wayfold.geometry.shapes import Shape
 from wayfold.subregions import SubregionGraph
-from wayfold.waypoints import VoxelWaypoints
+from wayfold.waypoints import VoxelWaypoints, voxels
+from wayfold.waypoints.pricing import EdgePrices
 from wayfold.waypoints.voxels import Patch
 from wayfold.world.planner import Notes, Zones
-from wayfold.world.pricing import EdgePrices
 from wayfold.world.roaming import RoamingPlanner
-from wayfold.world.shapes import Shape
 
 Voxels = NDArray[np.bool_]
 Part = tuple[slice, slice, slice]
@@ -73,7 +73,7 @@ class VoxelPlanner(RoamingPlanner):
             if (low <= last).all() and (high >= first).all():
                 closed |= inside(block, part, self._own.shape)
         try:
-            patch = waypoints._patch(part, closed)
+            patch = voxels.patch(waypoints, part, closed)
         except OffMapError:
             raise EditError(f"{checks.shown(shape)} would leave no voxel free; nothing was changed") from None
         return VoxelChange(after, patch, self._changed_prices(before, after))
@@ -83,11 +83,8 @@ class VoxelPlanner(RoamingPlanner):
         assert isinstance(waypoints, VoxelWaypoints)
         self._zones = Zones((), prepared.zones.costs)  # blocks are in the voxels
         if patch is not None:
-            kinds = np.full(len(patch.edges), int(Motion.VOLUMETRIC), np.uint8)
-            self._repair(waypoints.update(remove=patch.gone, remove_waypoints=patch.dead))
-            edit, numbers = waypoints.splice(patch.points, patch.home, patch.edges, kinds)
-            waypoints._follow(patch, numbers)
-            self._repair(edit)
+            for edit in voxels.apply(waypoints, patch):
+                self._repair(edit)
             self._trim()
         self._set_prices(prepared.zones, prepared.prices)
 

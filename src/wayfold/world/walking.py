@@ -16,6 +16,7 @@ from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
@@ -26,7 +27,6 @@ from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
@@ -496,4 +496,4 @@ def settled(graph: Graph, accelerator: Any, first: int, last: int, motions: int)
     if accelerator is not None and hasattr(accelerator, "settled"):
         nodes: NDArray[np.int64] = accelerator.settled(first, last)
         return nodes
-    return searcher.settled_nodes(graph._space(motions), graph._workspaces, first, last, graph._scale)
+    return graph.settled(first, last, motions=None if motions == 255 else motions)

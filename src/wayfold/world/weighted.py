@@ -15,11 +15,11 @@ from scipy.sparse.csgraph import connected_components
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.geometry.shapes import Shape
 from wayfold.path import Path
 from wayfold.terrain import Terrain
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 
 class Lying(Portable):
