@@ -585,7 +585,7 @@ def test_a_planner_is_asked_while_its_grid_is_edited():
     def more(planner):
         assert len(planner.paths([(0, 0)] * 5, [(19, 0)] * 5, workers=2)) == 5
         planner.field((19, 0)).path((0, 0))
-        planner.touched((0, 0), (19, 0))
+        planner.expanded((0, 0), (19, 0))
         planner.reachable((0, 0), (19, 0))
         planner.random_points(5)
         planner.explain()
@@ -643,7 +643,7 @@ def test_a_world_of_voxels_is_asked_while_it_is_edited():
     def more(planner):
         planner.paths([(0, 0, 0)] * 4, [(6, 0, 2)] * 4, workers=2)
         planner.field((6, 0, 2)).path((0, 0, 0))
-        planner.touched((0, 0, 0), (6, 0, 2))
+        planner.expanded((0, 0, 0), (6, 0, 2))
         planner.reachable((0, 0, 0), (6, 0, 2))
         planner.nearest((3, 3, 1))
         planner.explain()

@@ -87,9 +87,9 @@ class Bounds:
 
         batches.run_chunks(measure, len(nodes), chunk=1, progress=step)
         regions = waypoints.num_regions
-        kind = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
+        dtype = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
         self._flags = np.zeros(graph.num_nodes, np.uint8)
-        self.of_use = np.zeros(graph.num_nodes, kind)
+        self.of_use = np.zeros(graph.num_nodes, dtype)
         self._masks = Masks(regions + 1)
         self._home = waypoints.layout.of[:, 0]
 

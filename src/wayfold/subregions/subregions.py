@@ -36,10 +36,10 @@ _SubregionGraph = TypeVar("_SubregionGraph", bound="SubregionGraph")
 
 
 def fingerprint(waypoints: WaypointGraph) -> str:
-    """A text that two waypoint graphs share only when their waypoints, regions and edges are the same.
+    """Return a digest that two waypoint graphs share only if their waypoints, regions and edges are the same.
 
-    Edges are the same when they lead to the same waypoints for the same motions at the same costs; the spare slots that
-    edits leave in the rows do not count, nor does the order of edges within a row.
+    Edges are the same if they lead to the same waypoints for the same motions at the same costs. Spare slots that edits
+    leave in the rows do not count, nor does the order of edges within a row.
     """
     graph = waypoints.graph
     sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
@@ -61,7 +61,7 @@ def fingerprint(waypoints: WaypointGraph) -> str:
 
 
 def _ascending(columns: list[NDArray[Any]]) -> bool:
-    """Whether rows of several columns stand in order, the first column before the second."""
+    """Whether the rows of several columns are sorted, by the first column first."""
     undecided = np.ones(max(len(columns[0]) - 1, 0), np.bool_)
     for column in columns:
         if (undecided & (column[1:] < column[:-1])).any():
@@ -75,7 +75,7 @@ def labels_fit(parts: Parts) -> None:
     labels, count = parts.arrays["labels"], len(parts.arrays["homes"])
     known = labels[labels != np.iinfo(labels.dtype).max]
     if known.size and not 0 <= known.min() <= known.max() < count:
-        raise ValueError("a label names a subregion that is not there")
+        raise ValueError("a label names a subregion that does not exist")
     if not np.bincount(known, minlength=count).all():
         raise ValueError("a subregion has no waypoint")
 
@@ -85,7 +85,7 @@ def pairs_ascend(parts: Parts) -> None:
     pairs, lengths = parts.arrays["pairs"].astype(np.int64), parts.arrays["lengths"]
     numbers = pairs[:, 0] << 32 | pairs[:, 1]
     if (pairs[:, 0] >= pairs[:, 1]).any() or (numbers[1:] <= numbers[:-1]).any():
-        raise ValueError("a connection is there twice, or the connections are not in order")
+        raise ValueError("connections are repeated or not in order")
     if (lengths[:, 0] > lengths[:, 2]).any():
         raise ValueError("the shortest edge of a connection is longer than its longest")
 
@@ -136,7 +136,7 @@ def to_parts(subregions: SubregionGraph) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
+def from_parts(cls: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
     """The subregion graph, without the waypoint graph."""
     arrays, meta = parts.arrays, parts.meta
     found = Abstraction(
@@ -148,7 +148,7 @@ def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
         arrays["counts"].astype(np.int64),
         meta["waypoints"],
     )
-    return kind(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
+    return cls(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
 
 
 def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
@@ -162,10 +162,10 @@ def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
 
 MARGIN = 1
 WEIGHT = 1.1
-_HEAVIEST = 1e6  # of the heuristic: what is larger searches no otherwise
-"""What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
-that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
-_NOBODY = ReadersWriter()  # of subregion graphs without a waypoint graph, which nobody can edit
+"""Defaults for planning. Over a city of 55 million edges the wider corridor makes up for the length that the paper's
+filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
+_HEAVIEST = 1e6  # weight of the heuristic; larger ones change nothing
+_NO_LOCK = ReadersWriter()  # of subregion graphs without a waypoint graph, which cannot be edited
 LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
@@ -182,7 +182,7 @@ class SubregionGraph(Savable):
     waypoints : WaypointGraph or None
         What it was built over; None after loading, until `attach`.
     motions : Motion
-        What the character is capable of.
+        The character's motions.
     cost : str
         Cost scheme of the connections.
     labels : (n,) uint16 or int32 array
@@ -225,7 +225,7 @@ class SubregionGraph(Savable):
         waypoints : WaypointGraph or Graph
             A plain graph, which must be undirected, is cut into `regions` first (Wardhana et al. 2015, section 5.3).
         motions : Motion bits or names, optional
-            What the character is capable of; the agent's motions, or every motion, by default.
+            The character's motions; by default those of the agent, or every motion.
         cost : "fixed", "min", "average", "max" or "centroid"
             Cost of a connection (Wardhana et al. 2015, section 5.2): 1; the length of the shortest edge between the two
             subregions, the average, the longest; the distance of their centroids.
@@ -240,10 +240,10 @@ class SubregionGraph(Savable):
             raise ParameterError(f"expected a WaypointGraph or a Graph, not a {type(waypoints).__name__}")
         elif regions is not None:
             raise ParameterError("regions are for a plain graph: this waypoint graph has regions already")
-        kinds = waypoints.default_motions if motions is None else check_motions(motions)
+        chosen = waypoints.default_motions if motions is None else check_motions(motions)
         _check_cost(cost)
         seed = checks.whole(seed, "seed", low=0, high=2**63 - 1)
-        return cls(waypoints, kinds, cost, seed, abstract(waypoints, kinds, seed))
+        return cls(waypoints, chosen, cost, seed, abstract(waypoints, chosen, seed))
 
     # --- what it is ------------------------------------------------------------------------------------------------
 
@@ -312,7 +312,9 @@ class SubregionGraph(Savable):
             return self
         same = fingerprint(waypoints) == self.parts.fingerprint
         if not same or not belong(self.parts, waypoints):
-            raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
+            raise ParameterError(
+                "this subregion graph was built over another waypoint graph, or this one has changed"
+            )
         self.waypoints, self._edits = waypoints, waypoints.edits
         return self
 
@@ -320,10 +322,10 @@ class SubregionGraph(Savable):
 
     @writes
     def repair(self, edit: Edit) -> None:
-        """Follow a change of the waypoint graph: only the subregions that it concerns are detected again.
+        """Follow a change of the waypoint graph: detect only the subregions again that it concerns.
 
-        The result is what `build` would give, up to the numbers of the subregions. Queries of other
-        threads see the subregions as they were or as they are; between an update and its repair they are refused.
+        The result is that of `build`, up to the numbers of the subregions. Queries of other threads see the subregions
+        before or after the repair; between an update and its repair they are refused.
 
         Parameters
         ----------
@@ -438,7 +440,7 @@ class SubregionGraph(Savable):
 
     @reads
     def prepare_exact(self, landmarks: int = LANDMARKS, *, progress: Callable[[int, int], None] | None = None) -> None:
-        """Compute what exact queries take their bounds from; the first of them does so otherwise.
+        """Compute the bounds that exact queries need; otherwise the first of them does.
 
         Parameters
         ----------
@@ -524,7 +526,7 @@ class SubregionGraph(Savable):
         return path
 
     def _at_once(self, start: int, goal: int) -> Path | None:
-        """The answer where none has to be searched for: the same waypoint, or subregions in different components."""
+        """The answer where no search is needed: the same waypoint, or subregions in different components."""
         if start == goal:
             nodes = np.array([start], np.int32)
             return Path(Status.FOUND, self._points_of, nodes=nodes, cost=0.0)
@@ -544,19 +546,19 @@ class SubregionGraph(Savable):
 
     def _attached(self) -> WaypointGraph:
         if self.waypoints is None:
-            raise ParameterError("this subregion graph has no waypoint graph: attach the one it was built over")
+            raise ParameterError("this subregion graph has no waypoint graph: attach() the one that it was built over")
         return self.waypoints
 
     def _current(self) -> WaypointGraph:
         waypoints = self._attached()
         if waypoints.edits != self._edits:
-            raise EditError("the waypoint graph has been changed: pass its edits on to `repair` first")
+            raise EditError("the waypoint graph has changed: pass its edits to repair() first")
         return waypoints
 
     @property
     def _lock(self) -> ReadersWriter:
-        """That of the waypoint graph: both are asked and changed together."""
-        return _NOBODY if self.waypoints is None else self.waypoints.lock
+        """The lock of the waypoint graph, with which it is queried and changed."""
+        return _NO_LOCK if self.waypoints is None else self.waypoints.lock
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -612,7 +614,7 @@ def crowd_paths(
     for graph in graphs:
         checks.instance(graph, "each of subregions", SubregionGraph)
     if not graphs or any(graph.waypoints is None or graph.waypoints is not graphs[0].waypoints for graph in graphs):
-        raise ParameterError("a crowd needs subregion graphs that were built over one and the same waypoint graph")
+        raise ParameterError("all subregion graphs of a crowd must be built over one and the same waypoint graph")
     if exact:
         for graph in graphs:
             graph.prepare_exact()

@@ -46,7 +46,7 @@ def update(
     pairs = _pairs(edges, "edges", count)
     gone = _pairs(remove, "remove", waypoints.num_waypoints)
     dead = _nodes(remove_waypoints, waypoints.num_waypoints)
-    kinds = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
+    edge_motions = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
     prices = _prices(waypoints.graph, costs, len(pairs))
     home = _region_of(waypoints.layout, more)
     make_room(waypoints)
@@ -66,7 +66,7 @@ def update(
     while done < len(pairs):
         prices_kept = _NO_COSTS if graph.costs is None else graph.costs
         done, fresh = edit_kernels.set_edges(
-            graph.offsets, graph.targets, graph.motions, prices_kept, pairs, kinds, prices, done
+            graph.offsets, graph.targets, graph.motions, prices_kept, pairs, edge_motions, prices, done
         )
         waypoints._count_edges(int(fresh))
         if done < len(pairs):
@@ -236,20 +236,20 @@ def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def _among(values: NDArray[np.int32], nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which values are among some ascending nodes."""
-    at = np.searchsorted(nodes, values)
-    found = at < len(nodes)
-    found[found] = nodes[at[found]] == values[found]
+    index = np.searchsorted(nodes, values)
+    found = index < len(nodes)
+    found[found] = nodes[index[found]] == values[found]
     return found
 
 
 def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32]:
     """Regions of new waypoints."""
     home = np.full((len(points), 2), -1, np.int32)
-    for at, point in enumerate(points):
+    for index, point in enumerate(points):
         inside = np.flatnonzero(((point >= layout.boxes[:, :3]) & (point <= layout.boxes[:, 3:])).all(axis=1))
         if not len(inside):
-            raise OffMapError(f"add_waypoints[{at}] {point.tolist()} lies in no region")
-        home[at, : min(2, len(inside))] = inside[:2]
+            raise OffMapError(f"add_waypoints[{index}] {point.tolist()} lies in no region")
+        home[index, : min(2, len(inside))] = inside[:2]
     return home
 
 

@@ -99,10 +99,10 @@ def prices_of(graph: Graph, costs: Costs) -> NDArray[np.float32]:
 
 
 class EdgePrices:
-    """A waypoint graph with what its edges cost in zones; the arrays are shared but for the costs.
+    """A waypoint graph with the costs of its edges in zones; it shares all arrays but the costs.
 
-    Making it prices every edge. Afterwards an edit prices what it touches: `changes` beside running queries where zones
-    change, `follow` for edges that came and went.
+    Making it prices every edge. Afterwards an edit prices only what it touches: `changes` (beside running queries)
+    where zones change, `follow` where edges were added or removed.
 
     Parameters
     ----------
@@ -140,12 +140,12 @@ class EdgePrices:
         return slots, self._prices(slots, costs)
 
     def set_zones(self, costs: Costs, slots: Slots, prices: NDArray[np.float32]) -> None:
-        """Make it so: what `changes` found for these zones."""
+        """Take over what `changes` found for these zones."""
         self.costs = costs
         self._set(slots, prices)
 
     def follow(self, waypoints: WaypointGraph) -> None:
-        """Price the edges that are others than before, wherever their rows lie now."""
+        """Price the edges that have changed, wherever their rows lie now."""
         base, old = waypoints.graph, self.graph
         moved = np.empty(0, np.int32)
         if base.offsets is not old.offsets or base.targets is not old.targets or base.points is not old.points:

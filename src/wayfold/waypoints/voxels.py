@@ -295,8 +295,8 @@ def _join(
     owner = np.concatenate([pairs[:, 0], pairs[:, 1]])
     door = np.concatenate([doors, doors])
     joined = np.concatenate([np.column_stack([owner, door]), _across(owner, door)[0]])
-    kinds = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
-    graph = Graph.from_edges(np.concatenate([_middles(boxes), places]), joined, motions=kinds)
+    motions = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
+    graph = Graph.from_edges(np.concatenate([_middles(boxes), places]), joined, motions=motions)
     return graph, _homes(regions, regions[pairs])
 
 

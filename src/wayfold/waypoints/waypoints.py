@@ -44,13 +44,13 @@ def regions_fit(parts: Parts) -> None:
         raise ValueError("a region has a low corner above its high one")
     shape = parts.meta["shape"]
     if shape is not None and shape[0] * shape[1] * shape[2] != len(boxes):
-        raise ValueError("there are other regions than the shape says")
+        raise ValueError("the number of regions does not match the shape")
     if (of[:, 0] < 0).any() or (of[:, 0] == of[:, 1]).any():
-        raise ValueError("a waypoint has no region, or one twice")
+        raise ValueError("a waypoint has no region, or the same one twice")
     if removed[parts.arrays["targets"]].any() or np.diff(parts.arrays["offsets"])[removed].any():
-        raise ValueError("an edge leads to a waypoint that was removed")
+        raise ValueError("an edge leads to a removed waypoint")
     if parts.meta["built"] > len(of):
-        raise ValueError("there are fewer waypoints than were built")
+        raise ValueError("there are fewer waypoints than the graph was built with")
 
 
 def mesh_there(parts: Parts) -> None:
@@ -58,9 +58,9 @@ def mesh_there(parts: Parts) -> None:
     arrays = parts.arrays
     for one, two in (("vertices", "triangles"), ("closed_vertices", "closed_triangles")):
         if (one in arrays) != (two in arrays):
-            raise ValueError("a mesh is there in part only")
+            raise ValueError("a mesh has vertices or triangles only")
     if ("vertices" in arrays) != (parts.meta["agent"] is not None):
-        raise ValueError("the mesh and the agent belong together")
+        raise ValueError("a mesh needs an agent, and an agent a mesh")
     if "closed_vertices" in arrays and "vertices" not in arrays:
         raise ValueError("there is a closed mesh without a mesh")
 
@@ -80,7 +80,7 @@ SCHEMA = Schema(
     {
         "shape": Value((list, type(None)), "regions along x, y and z", each=Value(int, "", 1, _MOST), length=3),
         "built": Value(int, "waypoints that it was made with", 0, 2**31 - 1),
-        "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT_VALUES),
+        "agent": Value((dict, type(None)), "the agent that it was built for", fields=AGENT_VALUES),
     },
     {"nodes": 1, "regions": 1},
     (files.rows_fit, regions_fit, mesh_there),
@@ -103,7 +103,7 @@ def to_parts(waypoints: WaypointGraph) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
+def from_parts(cls: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
     """The graph."""
     arrays, facts, shape = parts.arrays, parts.meta["agent"], parts.meta["shape"]
     regions = Regions.from_pairs(arrays["boxes"], arrays["regions"], None if shape is None else tuple(shape))
@@ -114,13 +114,13 @@ def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
         if "closed_triangles" in arrays:
             closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
         surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
-    waypoints = kind(files.graph_of(Graph, parts), regions, surroundings)
+    waypoints = cls(files.graph_of(Graph, parts), regions, surroundings)
     waypoints.removed, waypoints.built = arrays["removed"], parts.meta["built"]
     return waypoints
 
 
-_WORN = 1.1  # times the room that a graph needs, from which it is given back
-_MOST_TRIES = 2000  # waypoints that a point is tried against before it counts as shut in
+_WORN = 1.1  # times the memory that a graph needs: what is more is given back
+_MOST_TRIES = 2000  # waypoints that are tried for a point before it counts as shut in
 
 
 Price = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
@@ -128,23 +128,23 @@ Price = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 
 
 class Sight(Protocol):
-    """Where one can get to in a straight line from a point; `Entrance` is one in a mesh."""
+    """What can be reached in a straight line from a point; `Entrance` is one in a mesh."""
 
     def sees(self, position: NDArray[np.float64]) -> bool:
         """Whether the way to a local position is free."""
 
     def meets(self, other: Any) -> bool:
-        """Whether the way to where another one starts is free."""
+        """Whether the way to the point of another one is free."""
 
     def furthest(self, positions: NDArray[np.float64], count: int) -> int:
-        """The last of the first `count` positions that the way to is free, -1 for none."""
+        """The last of the first `count` positions to which the way is free, -1 for none."""
 
 
 class Place(NamedTuple):
     """A start or goal of a query."""
 
     name: str
-    """What errors call it."""
+    """Its name in errors."""
     point: NDArray[np.float64] | None
     """(3,), None where a waypoint was given."""
     entrance: Sight | None
@@ -175,7 +175,7 @@ class WaypointGraph(Savable):
     graph : Graph
         The waypoints and their edges.
     agent : Agent or None
-        Whom it was built for.
+        The agent that it was built for.
     timings : dict
         Seconds by stage of `build`.
     built : int
@@ -188,7 +188,7 @@ class WaypointGraph(Savable):
 
     def __init__(self, graph: Graph, regions: Regions, surroundings: Surroundings | None = None) -> None:
         if graph.directed:
-            raise ParameterError("a waypoint graph is undirected: this graph has one-way edges")
+            raise ParameterError("a waypoint graph must be undirected: this graph has one-way edges")
         self.graph = graph
         self.layout = regions
         self.surroundings = surroundings
@@ -223,8 +223,8 @@ class WaypointGraph(Savable):
         ceilings and free space; waypoints on the face between two cubes belong to both, so that no edge leaves its
         cube. An edge keeps the agent's radius free all the way (and its height, unless it clings), and has all of
         these motion types whose test it passes: surface (walkable ground below, within `slope` and `climb`), adhesive
-        (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric. So whoever has one
-        of them finds in a graph for all what a graph for it alone has.
+        (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric. A character with one
+        of them therefore finds the same in a graph for all of them as in one for its motion alone.
 
         Parameters
         ----------
@@ -235,9 +235,9 @@ class WaypointGraph(Savable):
         region_size : float, metres
             Side of the cubes, at least 4 radii and 2 heights.
         motions : Motion bits or names
-            Which kinds of edges to make, for all characters that share the graph; every kind by default.
+            Motions to make edges for, those of all characters that share the graph; every motion by default.
         closed : Mesh, optional
-            Surfaces that nobody may touch, stand on or cling to, such as water.
+            Surfaces that no character may touch, stand on or cling to, such as water.
         workers : int, >= 1, optional
             Threads, all cores by default; the result is the same.
         progress : callable, optional
@@ -254,8 +254,8 @@ class WaypointGraph(Savable):
 
         if not isinstance(mesh, Mesh) or not isinstance(agent, Agent):
             raise ParameterError(f"expected a Mesh and an Agent, not {type(mesh).__name__} and {type(agent).__name__}")
-        kinds = check_motions(motions)
-        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, kinds, closed, workers, progress)
+        chosen = check_motions(motions)
+        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, chosen, closed, workers, progress)
         waypoints = cls(graph, regions, surroundings)
         waypoints.timings = timings
         return waypoints
@@ -351,19 +351,19 @@ class WaypointGraph(Savable):
     @reads
     def usable(self, motions: int) -> NDArray[np.bool_]:
         """(n,) bool, which waypoints have an edge that a character with these motions can use."""
-        kinds = int(check_motions(motions))
-        if kinds not in self._usable:
+        bits = int(check_motions(motions))
+        if bits not in self._usable:
             graph = self.graph
             open_slots = np.ones(graph.targets.size, np.bool_)
             if graph.motions is not None:
-                np.not_equal(graph.motions & np.uint8(kinds), 0, out=open_slots)
+                np.not_equal(graph.motions & np.uint8(bits), 0, out=open_slots)
             if graph.costs is not None:
                 open_slots &= graph.costs < np.inf
             filled = np.flatnonzero(np.diff(graph.offsets) > 0)
             mask = np.zeros(graph.num_nodes, np.bool_)
             mask[filled] = np.logical_or.reduceat(open_slots, graph.offsets[filled]) if filled.size else False
-            self._usable[kinds] = mask
-        return self._usable[kinds]
+            self._usable[bits] = mask
+        return self._usable[bits]
 
     def place(self, where: Any, motions: Motion, name: str) -> Place:
         """A start or goal of a query: a point (x, y, z), or a waypoint number.
@@ -391,9 +391,9 @@ class WaypointGraph(Savable):
         low, high = self.bounds
         if ((where < low) | (where > high)).any():
             extent = self._extent
-            reach = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
+            extents = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
             raise OffMapError(
-                f"{name} ({text.place(where, extent)}) lies outside the world, which reaches from {reach}"
+                f"{name} ({text.place(where, extent)}) lies outside the world, which reaches from {extents}"
             )
 
     @reads
@@ -434,7 +434,7 @@ class WaypointGraph(Savable):
         array([[0. , 0. , 0.5],
                [nan, nan, nan]])
         """
-        kinds = self.default_motions if motions is None else check_motions(motions)
+        chosen = self.default_motions if motions is None else check_motions(motions)
         array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1 and array.size > 0
         where = checks.points3(array[None] if single else array)
@@ -445,14 +445,14 @@ class WaypointGraph(Savable):
             unlimited = checks.real(max_distance, "max_distance") == np.inf
             furthest = np.inf if unlimited else checks.number(max_distance, "max_distance", low=0.0)
         if single:
-            found = self._nearest(where[0], furthest, kinds)
+            found = self._nearest(where[0], furthest, chosen)
             if found is None:
                 raise OffMapError(
                     f"({text.place(where[0], self._extent)}) has no waypoint of the agent within {furthest:g} m"
                 )
             return found
         nothing = np.full(3, np.nan)
-        rows = [self._nearest(point, furthest, kinds) for point in where]
+        rows = [self._nearest(point, furthest, chosen) for point in where]
         return np.array([nothing if row is None else row for row in rows]).reshape(-1, 3)
 
     def _nearest(self, point: NDArray[np.float64], max_distance: float, motions: Motion) -> NDArray[np.float64] | None:
@@ -513,7 +513,7 @@ class WaypointGraph(Savable):
         >>> graph.random_points(2, near=(9, 0, 0), radius=0.5).tolist()
         [[9.0, 0.0, 0.0], [9.0, 0.0, 0.0]]
         """
-        kinds = self.default_motions if motions is None else check_motions(motions)
+        chosen = self.default_motions if motions is None else check_motions(motions)
         number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         random = np.random.default_rng(checks.whole(seed, "seed", low=0))
         if (near is None) != (radius is None):
@@ -522,16 +522,16 @@ class WaypointGraph(Savable):
         if near is not None:
             middle, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0)
             inside = np.linalg.norm(self.points - middle, axis=1) <= most
-        nodes = np.flatnonzero(self.usable(kinds) & inside)
+        nodes = np.flatnonzero(self.usable(chosen) & inside)
         if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
             there = np.flatnonzero(inside & ~self.removed)
-            nodes = there[[self._is_place(node, kinds) for node in there.tolist()]]
+            nodes = there[[self._is_place(node, chosen) for node in there.tolist()]]
         if not nodes.size:
             if near is not None:
                 where = text.place(middle, self._extent)
                 raise OffMapError(f"near ({where}) has no waypoint of the agent within {most:g} m")
             raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
-        labels = self.graph.components(kinds)[nodes]
+        labels = self.graph.components(chosen)[nodes]
         largest = nodes[labels == np.argmax(np.bincount(labels))]
         return self.points[random.choice(largest, number)].astype(np.float64)
 
@@ -555,8 +555,8 @@ class WaypointGraph(Savable):
         """The waypoint where a character at an arbitrary point enters the graph (Wardhana et al. 2015, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
-        in a straight line, by one of its motions, is the answer. Where there is none, one that no edge leads from will
-        do: the character is in a place of its own, such as a niche. A graph without geometry has no obstacles: the
+        in a straight line, by one of its motions, is the answer. Where there is none, a waypoint without edges will do:
+        the character is in a place of its own, such as a niche. Without geometry there are no obstacles, and the
         nearest waypoint with a usable edge is the answer.
 
         Parameters
@@ -564,7 +564,7 @@ class WaypointGraph(Savable):
         point : (x, y, z), metres
         motions : Motion bits
         name : str
-            What errors call the point.
+            Name of the point in errors.
         usable : (n,) bool array, optional
             Which waypoints may be entered; those with a usable edge by default, or else those without edges.
 
@@ -573,23 +573,23 @@ class WaypointGraph(Savable):
         OffMapError
             With the reason, when there is none.
         """
-        kinds = check_motions(motions)
-        place = point if isinstance(point, Place) else self.place(point, kinds, name)
+        chosen = check_motions(motions)
+        place = point if isinstance(point, Place) else self.place(point, chosen, name)
         if place.node is not None or place.point is None:
             assert place.node is not None
             return place.node
-        mask = self.usable(kinds) if usable is None else _mask(usable, self.graph.num_nodes)
+        mask = self.usable(chosen) if usable is None else _mask(usable, self.graph.num_nodes)
         node, tried = self._entered(place, mask)
         if node < 0 and usable is None and place.entrance is not None:
-            node, _ = self._entered(place, ~(self.usable(kinds) | self.removed))
+            node, _ = self._entered(place, ~(self.usable(chosen) | self.removed))
         if node >= 0:
             return node
         if not tried:
-            raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
+            raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(chosen)}")
         assert place.point is not None
         raise OffMapError(
             f"{place.name} ({text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
-            f" waypoints by {_names(kinds)}: something is between"
+            f" waypoints by {_names(chosen)}: something is between"
         )
 
     def _entered(self, place: Place, mask: NDArray[np.bool_]) -> tuple[int, int]:
@@ -631,7 +631,7 @@ class WaypointGraph(Savable):
         start, goal : (x, y, z), metres, or int
             Points anywhere, or waypoint numbers.
         motions : Motion bits, optional
-            What the character is capable of; the agent's motions, or every motion, by default.
+            The character's motions; by default those of the agent, or every motion.
         budget : int, >= 1, optional
             Settle at most this many waypoints. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
         partial : bool
@@ -649,13 +649,13 @@ class WaypointGraph(Savable):
         >>> waypoints.path((0, 0, 0), (4, 3, 0)).length
         7.0
         """
-        kinds = self.default_motions if motions is None else check_motions(motions)
+        chosen = self.default_motions if motions is None else check_motions(motions)
         searcher.check_budget(budget)
 
         def search(a: int, b: int) -> Path:
-            return self.graph.path(a, b, motions=kinds, budget=budget, partial=partial)
+            return self.graph.path(a, b, motions=chosen, budget=budget, partial=partial)
 
-        return self.between(start, goal, kinds, search)
+        return self.between(start, goal, chosen, search)
 
     def paths(
         self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None, workers: int | None = None
@@ -686,7 +686,7 @@ class WaypointGraph(Savable):
 
     @property
     def default_motions(self) -> Motion:
-        """What the agent is capable of; every motion where there is no agent."""
+        """Motions of the agent; every motion where there is no agent."""
         return ALL_MOTIONS if self.agent is None else self.agent.motions
 
     @reads
@@ -766,23 +766,23 @@ class WaypointGraph(Savable):
         >>> graph.reachable(0, 1), graph.reachable([(0, 0, 0), (4, 0, 0)], 2)
         (True, array([False, False]))
         """
-        kinds = self.default_motions if motions is None else check_motions(motions)
+        chosen = self.default_motions if motions is None else check_motions(motions)
         shapes = [np.shape(checks.numbers(ends, name)) for ends, name in ((starts, "starts"), (goals, "goals"))]
         for name, shape in zip(("starts", "goals"), shapes, strict=True):
             if len(shape) > 2:
                 raise ParameterError(f"{name} must be a point, a waypoint or points (q, 3), not of shape {shape}")
         many = [len(shape) == 2 for shape in shapes]
         if not any(many):
-            return self._joined(self.place(starts, kinds, "start"), self.place(goals, kinds, "goal"), kinds)
+            return self._joined(self.place(starts, chosen, "start"), self.place(goals, chosen, "goal"), chosen)
         if all(many):
             checks.same_length(starts, goals)
         first, last = (
-            [self.place(end, kinds, f"{name}[{at}]") for at, end in enumerate(checks.floats(ends, name))]
+            [self.place(end, chosen, f"{name}[{at}]") for at, end in enumerate(checks.floats(ends, name))]
             if several
-            else [self.place(ends, kinds, name)] * max(shape[0] for shape in shapes if len(shape) == 2)
+            else [self.place(ends, chosen, name)] * max(shape[0] for shape in shapes if len(shape) == 2)
             for ends, name, several in ((starts, "starts", many[0]), (goals, "goals", many[1]))
         )
-        return np.array([self._joined(a, b, kinds) for a, b in zip(first, last, strict=True)], np.bool_)
+        return np.array([self._joined(a, b, chosen) for a, b in zip(first, last, strict=True)], np.bool_)
 
     def _joined(self, first: Place, last: Place, motions: Motion) -> bool:
         """Whether there is a path between two places."""
@@ -798,7 +798,7 @@ class WaypointGraph(Savable):
         """The waypoints as they are now, which edits do not change; only for `between` with a search of its own."""
         self.usable(motions)
         other = copy.copy(self)
-        other._usable = {kinds: mask.copy() for kinds, mask in self._usable.items()}
+        other._usable = {bits: mask.copy() for bits, mask in self._usable.items()}
         return other
 
     def _sees(self, first: Place, last: Place) -> bool:
@@ -996,13 +996,13 @@ class WaypointGraph(Savable):
         sources = number[np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))]
         targets = number[graph.targets]
         used = (sources >= 0) & (sources < targets)
-        kinds = None
+        motions = None
         if graph.motions is not None:
             used &= graph.motions > 0
-            kinds = graph.motions[used]
+            motions = graph.motions[used]
         pairs = np.column_stack([sources[used], targets[used]])
         costs = None if graph.costs is None else graph.costs[used]
-        fresh = Graph.from_edges(graph.points[nodes], pairs, costs=costs, motions=kinds)
+        fresh = Graph.from_edges(graph.points[nodes], pairs, costs=costs, motions=motions)
         layout = self.layout
         other = type(self)(fresh, Regions.from_pairs(layout.boxes, layout.of[nodes], layout.shape), self.surroundings)
         other.built, other.timings = self.built, self.timings
@@ -1020,8 +1020,8 @@ class WaypointGraph(Savable):
             self._usable.clear()
             self._tree = None
         costs = np.empty(0, np.float32) if graph.costs is None else graph.costs
-        for kinds, mask in self._usable.items():
-            edit_kernels.row_usable(graph.offsets, graph.motions, costs, kinds, nodes, mask)
+        for bits, mask in self._usable.items():
+            edit_kernels.row_usable(graph.offsets, graph.motions, costs, bits, nodes, mask)
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -1047,7 +1047,7 @@ def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Itera
 
 
 def _costs(points: NDArray[np.float64], price: Price | None) -> NDArray[np.float64]:
-    """What the steps of a path cost."""
+    """Cost of each step of a path."""
     if price is not None:
         return price(points[:-1], points[1:])
     return np.asarray(np.linalg.norm(np.diff(points, axis=0), axis=1))

@@ -198,7 +198,7 @@ class CellPlanner(Planner):
             raise off_map(point[np.isfinite(point)], f"has no cell within {reach:g} {'cells' if body is None else 'm'}")
         return np.asarray(self._places.middles(np.array([at]))[0])
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         first, last = self._ends(start, goal)
         nodes = self._grid._planner.settled(first, last, abstract=self.accelerator_name != "none")
         cells = self._grid._planner.cells_of(nodes.astype(np.int32))

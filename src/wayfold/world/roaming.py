@@ -30,9 +30,9 @@ from wayfold.world.planner import Notes, Planner, Points, Zones
 from wayfold.world.walking import accelerate, settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
-_NO_KINDS = np.empty(0, np.uint8)
+_NO_MOTIONS = np.empty(0, np.uint8)
 _FEW = 20_000
-"""Waypoints up to which plain A* took about as long as two levels on generated cities."""
+"""Waypoints up to which A* over all of them took about as long as two levels on generated cities."""
 
 
 class WaypointChange(NamedTuple):
@@ -45,7 +45,7 @@ class WaypointChange(NamedTuple):
     """(k, 2) edges that the world loses."""
     back: NDArray[np.int32]
     """(k, 2) edges that it gets back."""
-    kinds: NDArray[np.uint8]
+    back_motions: NDArray[np.uint8]
     """Motions of those."""
     lost: tuple[NDArray[np.int32], NDArray[np.uint8]]
     """All edges that blocks have taken after the edit, with their motions."""
@@ -58,9 +58,9 @@ class WaypointChange(NamedTuple):
 class RoamingPlanner(Planner):
     """Plans on a waypoint graph.
 
-    A block takes away the edges along which the agent would touch it, and gives them back when it goes; nobody stands
-    on it or clings to it. Waypoints are added around it, and where it has made free space narrow. Edits change the
-    graph in place while no query runs.
+    A block removes the edges along which the agent would touch it until it is unblocked; agents do not stand on blocks
+    or cling to them. Waypoints are added around it, and where it makes free space narrow. Edits change the graph in
+    place while no query runs.
     """
 
     map_name = "waypoints"
@@ -68,18 +68,18 @@ class RoamingPlanner(Planner):
     def __init__(
         self,
         agent: Agent,
-        accelerator: str,
+        accelerator_name: str,
         notes: Notes,
         lock: ReadersWriter,
         *,
         waypoints: WaypointGraph,
-        fast: Any,
+        accelerator: Any,
     ) -> None:
-        super().__init__(agent, accelerator, notes, lock)
+        super().__init__(agent, accelerator_name, notes, lock)
         self._waypoints = waypoints
-        self._fast = fast
+        self._accelerator = accelerator
         self._zones = Zones()
-        self._lost = (_NO_EDGES, _NO_KINDS)
+        self._lost = (_NO_EDGES, _NO_MOTIONS)
         self._priced: Graph | None = None
         self._prices: EdgePrices | None = None
         self._added: dict[tuple[int, int], NDArray[np.int32]] = {}
@@ -96,30 +96,30 @@ class RoamingPlanner(Planner):
     @property
     def accelerator(self) -> Any:
         """The subregions (or hierarchy) over its waypoints."""
-        return self._fast
+        return self._accelerator
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        found = self._search(start, goal, plain=exact)
-        if not exact or not found or self._fast is None:
+        found = self._search(start, goal, accelerated=not exact)
+        if not exact or not found or self._accelerator is None:
             return found
         # Straight ways to the first and from the last waypoints may favour what the search at two levels found.
-        quick = self._search(start, goal, plain=False)
+        quick = self._search(start, goal, accelerated=True)
         return quick if quick and quick.cost < found.cost else found
 
     def _plain(self, start: Any, goal: Any) -> Path:
-        return self._search(start, goal, plain=True)
+        return self._search(start, goal, accelerated=False)
 
-    def _search(self, start: Any, goal: Any, *, plain: bool) -> Path:
+    def _search(self, start: Any, goal: Any, *, accelerated: bool) -> Path:
         graph, motions = self._graph, self.agent.motions
-        fast = self._accelerated
+        accelerator = self._accelerated if accelerated else None
 
         def search(a: int, b: int) -> Path:
             labels = self._waypoints.graph.components(motions)
             if labels[a] != labels[b]:
                 return Path(Status.UNREACHABLE)
-            found: Path = graph.path(a, b, motions=motions) if plain or fast is None else fast.path(a, b)
+            found: Path = graph.path(a, b, motions=motions) if accelerator is None else accelerator.path(a, b)
             return found
 
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
@@ -127,10 +127,10 @@ class RoamingPlanner(Planner):
 
     @property
     def _accelerated(self) -> Any:
-        """The accelerator, where it knows all that there is now."""
-        if isinstance(self._fast, SubregionGraph):
-            return None if self._priced is not None else self._fast
-        return self._fast if self._covered == self._spliced or not (self._covered or self._added) else None
+        """The accelerator, None where it does not know the latest changes."""
+        if isinstance(self._accelerator, SubregionGraph):
+            return None if self._priced is not None else self._accelerator
+        return self._accelerator if self._covered == self._spliced or not (self._covered or self._added) else None
 
     @property
     def _graph(self) -> Graph:
@@ -162,8 +162,8 @@ class RoamingPlanner(Planner):
         furthest = max(size, float(np.ptp(self._waypoints.boxes[0, ::3])))
         return self._waypoints.nearest(point, max_distance=furthest, motions=self.agent.motions)
 
-    def _touched(self, start: Any, goal: Any) -> Points:
-        if not self._search(start, goal, plain=False).expanded:  # straight, without a search
+    def _expanded(self, start: Any, goal: Any) -> Points:
+        if not self._search(start, goal, accelerated=True).expanded:  # straight, without a search
             return np.empty((0, 3))
         motions = self.agent.motions
         first, last = (
@@ -181,18 +181,18 @@ class RoamingPlanner(Planner):
         return self._waypoints.random_points(count, seed=seed, motions=self.agent.motions)
 
     def _remark(self) -> str:
-        if self._priced is not None and isinstance(self._fast, SubregionGraph):
+        if self._priced is not None and isinstance(self._accelerator, SubregionGraph):
             return "left out while the world has zones with costs, of which subregions know nothing"
-        if self._fast is not None and self._accelerated is None:
+        if self._accelerator is not None and self._accelerated is None:
             return "left out since edits have added or removed waypoints around blocks; refresh() builds it again"
-        small = isinstance(self._fast, SubregionGraph) and self._waypoints.num_waypoints < _FEW
+        small = isinstance(self._accelerator, SubregionGraph) and self._waypoints.num_waypoints < _FEW
         return "a graph this small is searched about as fast without them" if small else ""
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WaypointChange:
-        gone, back, kinds = _NO_EDGES, _NO_EDGES, _NO_KINDS
-        lost_edges, lost_kinds = self._lost
+        gone, back, back_motions = _NO_EDGES, _NO_EDGES, _NO_MOTIONS
+        lost_edges, lost_motions = self._lost
         waypoints = self._waypoints
         surroundings = waypoints.surroundings
         assert surroundings is not None
@@ -210,18 +210,18 @@ class RoamingPlanner(Planner):
             # One block may take one motion of an edge and another one the other.
             hit = now.stopped(positions, near, motions)
             gone = near[hit]
-            lost_edges, lost_kinds = np.concatenate([lost_edges, gone]), np.concatenate([lost_kinds, motions[hit]])
+            lost_edges, lost_motions = np.concatenate([lost_edges, gone]), np.concatenate([lost_motions, motions[hit]])
         elif len(after.blocks) < len(before.blocks):
             still = np.ones(len(lost_edges), np.bool_)
             beside = np.flatnonzero(self._beside(lost_edges, shape, body_extent(now.body)))
-            still[beside] = now.stopped(positions, lost_edges[beside], lost_kinds[beside])
-            back, kinds = lost_edges[~still], lost_kinds[~still]
-            lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
+            still[beside] = now.stopped(positions, lost_edges[beside], lost_motions[beside])
+            back, back_motions = lost_edges[~still], lost_motions[~still]
+            lost_edges, lost_motions = lost_edges[still], lost_motions[still]
         added = None
         if now is not surroundings:
             added = resample(waypoints, now, meshes, shape.bounds, self._added, self._known, int(self.agent.motions))
         prices = self._changed_prices(before, after)
-        return WaypointChange(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
+        return WaypointChange(after, now, gone, back, back_motions, (lost_edges, lost_motions), added, prices)
 
     def _changed_prices(self, before: Zones, after: Zones) -> Any:
         """What zones change: all prices with the first of them, then those of some edges."""
@@ -232,7 +232,7 @@ class RoamingPlanner(Planner):
         return None
 
     def _set_prices(self, zones: Zones, prices: Any) -> None:
-        """Make it so, and follow what else has changed."""
+        """Take over new prices, and follow other changes of the graph."""
         if not zones.costs:
             self._prices = None
         elif self._prices is None:
@@ -251,11 +251,11 @@ class RoamingPlanner(Planner):
             self._meshes[block] = self._waypoints.surroundings.moved(block.mesh())
         return self._meshes[block]
 
-    def _beside(self, pairs: NDArray[np.int32], shape: Shape, reach: Points) -> NDArray[np.bool_]:
+    def _beside(self, pairs: NDArray[np.int32], shape: Shape, margin: Points) -> NDArray[np.bool_]:
         """Which edges, pairs (k, 2) of waypoints, a body that reaches so far along the axes may touch a shape on."""
         ends = self._waypoints.points[pairs]
         low, high = shape.bounds
-        return np.asarray(((ends.min(axis=1) <= high + reach) & (ends.max(axis=1) >= low - reach)).all(axis=1))
+        return np.asarray(((ends.min(axis=1) <= high + margin) & (ends.max(axis=1) >= low - margin)).all(axis=1))
 
     def _commit(self, prepared: WaypointChange) -> None:
         before = self._zones
@@ -264,14 +264,14 @@ class RoamingPlanner(Planner):
         self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])
         if len(changed):
-            self._repair(self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone))
+            self._repair(self._waypoints.update(prepared.back, prepared.back_motions, remove=prepared.gone))
         if prepared.added is not None:
             self._splice(prepared.added)
             self._known = prepared.added.known
             here = set(prepared.zones.blocks)
             self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in here}
         self._set_prices(prepared.zones, prepared.prices)
-        if isinstance(self._fast, Hierarchy):
+        if isinstance(self._accelerator, Hierarchy):
             self._price_hierarchy(before, prepared)
 
     def _splice(self, added: WaypointSplice) -> None:
@@ -293,9 +293,9 @@ class RoamingPlanner(Planner):
             self._trim()
 
     def _trim(self) -> None:
-        """Give back what edits no longer need."""
+        """Give back memory that edits no longer need."""
         # A hierarchy and prices know the rows of the graph.
-        if self._prices is None and not isinstance(self._fast, Hierarchy):
+        if self._prices is None and not isinstance(self._accelerator, Hierarchy):
             trimmed = self._waypoints.trim()
             if trimmed is not None:
                 self._repair(trimmed)
@@ -314,22 +314,22 @@ class RoamingPlanner(Planner):
                 key: np.arange(first, last, dtype=np.int32)
                 for key, first, last in zip(keys, ends[:-1], ends[1:], strict=True)
             }
-            if isinstance(self._fast, SubregionGraph):
-                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
-            elif self._fast is not None:
-                self._fast, self._covered = self._new_hierarchy(), self._spliced
+            if isinstance(self._accelerator, SubregionGraph):
+                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
+            elif self._accelerator is not None:
+                self._accelerator, self._covered = self._new_hierarchy(), self._spliced
             if self._zones.costs:
                 self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
 
     def _new_hierarchy(self) -> Hierarchy:
         """A hierarchy over all waypoints, and over edges that blocks have taken, which come back when they go."""
-        graph, (lost, kinds) = self._waypoints.graph, self._lost
+        graph, (lost, lost_motions) = self._waypoints.graph, self._lost
         sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
         assert graph.motions is not None
         used = (sources < graph.targets) & (graph.motions > 0)
         pairs = np.concatenate([np.column_stack([sources[used], graph.targets[used]]), lost]).astype(np.int32)
-        motions = np.concatenate([graph.motions[used], kinds])
+        motions = np.concatenate([graph.motions[used], lost_motions])
         hierarchy: Hierarchy = accelerate(
             Graph.from_edges(graph.points, pairs, motions=motions), "hierarchy", int(self.agent.motions)
         )
@@ -341,11 +341,11 @@ class RoamingPlanner(Planner):
         return hierarchy
 
     def _repair(self, edit: Edit) -> None:
-        if isinstance(self._fast, SubregionGraph):
-            self._fast.repair(edit)
+        if isinstance(self._accelerator, SubregionGraph):
+            self._accelerator.repair(edit)
 
     def _price_hierarchy(self, before: Zones, prepared: WaypointChange) -> None:
-        """Tell the hierarchy what its edges cost now: infinitely much where they are blocked."""
+        """Give the hierarchy the costs of its edges now, infinite where they are blocked."""
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]
         if before.costs != prepared.zones.costs:
@@ -359,7 +359,7 @@ class RoamingPlanner(Planner):
         lost = {tuple(pair) for pair in prepared.lost[0].tolist()}
         costs[[tuple(pair) in lost for pair in pairs.tolist()]] = np.inf
         if len(pairs):
-            self._fast.update(pairs, costs)
+            self._accelerator.update(pairs, costs)
 
 
 class RoamingField(Field):

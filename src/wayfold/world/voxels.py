@@ -51,15 +51,15 @@ class VoxelPlanner(RoamingPlanner):
     def __init__(
         self,
         agent: Agent,
-        accelerator: str,
+        accelerator_name: str,
         notes: Notes,
         lock: ReadersWriter,
         *,
         waypoints: VoxelWaypoints,
         own: Voxels,
     ) -> None:
-        fast = SubregionGraph.build(waypoints, agent.motions) if accelerator == "subregions" else None
-        super().__init__(agent, accelerator, notes, lock, waypoints=waypoints, fast=fast)
+        built = SubregionGraph.build(waypoints, agent.motions) if accelerator_name == "subregions" else None
+        super().__init__(agent, accelerator_name, notes, lock, waypoints=waypoints, accelerator=built)
         self._own = own
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
@@ -96,8 +96,8 @@ class VoxelPlanner(RoamingPlanner):
             if not waypoints.removed.any() and waypoints.num_waypoints == waypoints.built:
                 return
             self._waypoints = VoxelWaypoints.from_voxels(waypoints.blocked, region_size=waypoints.region_size)
-            if self._fast is not None:
-                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
+            if self._accelerator is not None:
+                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
             if self._zones.costs:
                 self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph

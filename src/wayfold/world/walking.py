@@ -262,7 +262,7 @@ class WalkingPlanner(Planner):
                 return place
         raise off_map(point, f"has no ground that the agent can stand on within {10.0 * size:g} m", self._extent)
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         now = self._now
         ends, _ = now.ends(start, goal)
         if ends is None:

@@ -162,7 +162,7 @@ class TerrainPlanner(Planner):
             raise off_map(point[:2], f"has no ground that the agent can be on within {reach:g} m", self._extent)
         return np.array([*place, 0.0])
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         """Points on the triangles that the search settles; for grids and Steiner graphs only those of the path."""
         now = self._now
         graph = now.options["graph"]

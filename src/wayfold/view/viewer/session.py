@@ -311,7 +311,7 @@ class Session:
             self.problem = str(error)
             return None
         if self.search == SEARCHES[0]:
-            touched = planner.touched(*ends)
+            touched = planner.expanded(*ends)
         else:
             path, took, touched = plain, plain_took, _touched_by_a_star(planner, plain)
         if not path:
