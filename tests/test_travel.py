@@ -102,8 +102,8 @@ def test_copies_have_locks_and_scratch_of_their_own():
         )
     graph = subjects.graph()
     graph.path(0, 15)
-    assert graph._workspaces.nbytes
-    assert not copy.deepcopy(graph)._workspaces.nbytes
+    assert graph.workspaces.nbytes
+    assert not copy.deepcopy(graph).workspaces.nbytes
 
 
 def test_what_is_mapped_from_a_file_travels_with_its_content(tmp_path):

@@ -171,9 +171,9 @@ def test_ties_go_to_the_lower_node():
 def test_a_workspace_forgets_earlier_queries_when_its_clock_runs_over():
     graph = star(10)
     graph.path(1, 2)
-    state = graph._workspaces.take()
+    state = graph.workspaces.take()
     state.clock[0] = 65_530
-    graph._workspaces.give(state)
+    graph.workspaces.give(state)
     assert graph.path(1, 2).nodes.tolist() == [1, 0, 2]
     assert graph.path(3, 4).nodes.tolist() == [3, 0, 4]
     assert state.clock[0] < 100

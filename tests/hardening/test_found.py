@@ -21,7 +21,7 @@ def test_a_planner_takes_points_and_no_numbers_of_waypoints():
         lambda: planner.path(0, point),
         lambda: planner.plain(point, 0),
         lambda: planner.reachable(point, 0),
-        lambda: planner.touched(0, point),
+        lambda: planner.expanded(0, point),
     )
     for call in calls:
         with pytest.raises(ParameterError, match=r"must be \(x, y\) or \(x, y, z\)"):

@@ -183,7 +183,7 @@ GATE = [(5 + 12 * y, 6 + 12 * y) for y in range(11)]
 def test_waypoints_are_asked_while_they_are_edited():
     def more(made):
         made.path((0.2, 0.3, 0.0), (11.0, 11.0, 0.0))
-        made.joined(0, 143, made.default_motions)
+        made.reachable(0, 143, motions=made.default_motions)
         made._to_parts()
 
     check(
@@ -585,7 +585,7 @@ def test_a_planner_is_asked_while_its_grid_is_edited():
     def more(planner):
         assert len(planner.paths([(0, 0)] * 5, [(19, 0)] * 5, workers=2)) == 5
         planner.field((19, 0)).path((0, 0))
-        planner.touched((0, 0), (19, 0))
+        planner.expanded((0, 0), (19, 0))
         planner.reachable((0, 0), (19, 0))
         planner.random_points(5)
         planner.explain()
@@ -624,7 +624,7 @@ def test_voxels_are_asked_while_they_are_edited():
 
     def more(made):
         made.path((1.0, 1.0, 1.0), (7.0, 6.0, 3.0))
-        made.joined((1.0, 1.0, 1.0), (7.0, 6.0, 3.0), made.default_motions)
+        made.reachable((1.0, 1.0, 1.0), (7.0, 6.0, 3.0), motions=made.default_motions)
         made._to_parts()
 
     last = things.voxels().num_waypoints - 1
@@ -643,7 +643,7 @@ def test_a_world_of_voxels_is_asked_while_it_is_edited():
     def more(planner):
         planner.paths([(0, 0, 0)] * 4, [(6, 0, 2)] * 4, workers=2)
         planner.field((6, 0, 2)).path((0, 0, 0))
-        planner.touched((0, 0, 0), (6, 0, 2))
+        planner.expanded((0, 0, 0), (6, 0, 2))
         planner.reachable((0, 0, 0), (6, 0, 2))
         planner.nearest((3, 3, 1))
         planner.explain()

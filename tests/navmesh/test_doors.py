@@ -14,8 +14,8 @@ from tests.navmesh.checking import check_polygons
 from tests.navmesh.strategies import box, floor, mesh_of
 from tests.navmesh.worlds import door, placed
 from wayfold import Agent, NavMesh, World
+from wayfold.geometry.shapes import Prism
 from wayfold.world.choice import navmesh_settings
-from wayfold.world.shapes import Prism
 
 pytestmark = pytest.mark.kernels
 

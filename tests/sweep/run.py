@@ -29,6 +29,7 @@ NAN_IS_NONE = (
     "NavMesh.project", "NavMesh[built].project", "NavMesh.nearest", "NavMesh[built].nearest", "TriangleIndex.nearest",
     "SparseGrid.nearest", "SparseGrid.bounds", "DenseGrid.nearest", "Terrain.nearest", "Decomposition.nearest",
     "Decomposition[triangles].nearest",
+    "WaypointGraph.nearest", "VoxelWaypoints.nearest",
 )  # fmt: skip
 MEMORY = 6 << 30  # bytes of address space; Numba and its libraries map more than one GiB
 

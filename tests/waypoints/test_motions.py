@@ -39,7 +39,7 @@ def test_a_flyer_finds_tunnels_in_a_graph_for_every_motion(seed):
     every = WaypointGraph.build(mesh, BIRD, region_size=3.6)
     assert every.path(start, goal, motions=Motion.VOLUMETRIC).found
     assert every.path(start, goal).found
-    assert every.joined(start, goal, Motion.VOLUMETRIC)
+    assert every.reachable(start, goal, motions=Motion.VOLUMETRIC)
 
 
 @functools.cache
@@ -104,7 +104,7 @@ def test_who_is_where_a_waypoint_is_gets_as_far_as_from_the_waypoint(agent, seed
 
 def answer(graph, a, b, motions):
     try:
-        return graph.joined(a, b, motions)
+        return graph.reachable(a, b, motions=motions)
     except OffMapError:
         return False
 

@@ -122,7 +122,7 @@ def test_a_point_on_a_border_reaches_what_any_voxel_that_touches_it_reaches(bloc
         expected = not reached.isdisjoint(touching(blocked, goal))
         assert waypoints.path(start, goal).found == expected
         assert subregions.path(start, goal).found == expected
-        assert waypoints.joined(start, goal, waypoints.default_motions) == expected
+        assert waypoints.reachable(start, goal, motions=waypoints.default_motions) == expected
 
 
 @given(worlds, st.integers(2, 4), st.data())

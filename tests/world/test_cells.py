@@ -78,10 +78,10 @@ def test_what_a_planner_answers_agrees_with_itself(maze, yard):
 def test_the_cells_that_a_search_settles_hold_its_path(maze, yard):
     for planner in planners(maze, yard):
         start, goal = (places[0] for places in pairs(planner, 1, seed=5))
-        touched = {tuple(np.round(point, 6)) for point in planner.touched(start, goal)}
+        touched = {tuple(np.round(point, 6)) for point in planner.expanded(start, goal)}
         assert {tuple(np.round(point, 6)) for point in planner.path(start, goal).points} <= touched
     quick, plain = planners(maze, yard)[:2]
-    assert len(quick.touched((1, 1), (39, 39))) < len(plain.touched((1, 1), (39, 39)))
+    assert len(quick.expanded((1, 1), (39, 39))) < len(plain.expanded((1, 1), (39, 39)))
 
 
 def test_a_field_holds_the_paths_of_plain_search_from_everywhere(maze, yard):

@@ -56,7 +56,7 @@ def test_what_a_planner_answers_agrees_with_itself(accelerator):
         assert exact.cost <= min(planner.plain(start, goal).cost, path.cost)
         assert field.path(start).cost == pytest.approx(planner.plain(start, goals[0]).cost, rel=1e-5)
         assert path.smooth().length <= path.length + 1e-9
-        assert bool(len(planner.touched(start, goal))) == bool(path.expanded)  # none where the way is straight
+        assert bool(len(planner.expanded(start, goal))) == bool(path.expanded)  # none where the way is straight
 
 
 def test_everybody_flies_and_is_told_so():

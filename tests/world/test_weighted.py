@@ -114,7 +114,7 @@ def test_what_a_planner_answers_agrees_with_itself(agent):
         assert path.cost == pytest.approx(planner.map.cost(path.points, radius=agent.radius))
         assert field.cost([start])[0] == planner.distance(start, goals[0])
         np.testing.assert_allclose(planner.nearest(start), start)
-        assert len(planner.touched(start, goal))
+        assert len(planner.expanded(start, goal))
     assert "disc" in planner.explain()
 
 

@@ -85,11 +85,13 @@ def test_paths_can_be_smoothed_and_sent_to_another_process(opened, agent):
 def test_what_a_search_touched_lies_in_the_world_and_holds_the_way(opened, agent):
     planner = opened.planner(agent)
     (start,), (goal,) = pairs(planner, 1, seed=5)
-    touched = planner.touched(start, goal)
+    touched = planner.expanded(start, goal)
     low, top = opened.bounds
     assert (touched >= low - 1).all()
     assert (touched <= top + 3).all()
     assert len(touched) >= planner.path(start, goal).expanded * 0.5
+    with pytest.warns(DeprecationWarning, match=r"Planner\.touched is now expanded"):
+        np.testing.assert_array_equal(planner.touched(start, goal), touched)
 
 
 def test_ground_of_other_materials_costs_what_the_agent_says():

@@ -52,6 +52,10 @@ class Graph(Savable):
         `Motion` bits of each edge; None where every character may use every edge.
     directed : bool
         Whether edges are one-way.
+    scale : float
+        What a metre of straight distance costs at the least: the factor on the heuristic of A*.
+    workspaces : Workspaces
+        Scratch memory that searches borrow.
     """
 
     def __init__(
@@ -72,8 +76,8 @@ class Graph(Savable):
         self.costs = costs
         self.motions = motions
         self.directed = directed
-        self._scale = 1.0 if costs is None else build.cost_scale(offsets, targets, costs, where)
-        self._workspaces = Workspaces(len(where))
+        self.scale = 1.0 if costs is None else build.cost_scale(offsets, targets, costs, where)
+        self.workspaces = Workspaces(len(where))
         self._spaces: dict[int, search_kernels.GraphSpace] = {}
         self._components = BoundedCache(most=8)  # for each set of motions
         self._reverse: Graph | None = None
@@ -138,13 +142,13 @@ class Graph(Savable):
             "costs": 0 if self.costs is None else self.costs.nbytes,
             "motions": 0 if self.motions is None else self.motions.nbytes,
             "total": self.nbytes,
-            "workspaces": self._workspaces.nbytes,
+            "workspaces": self.workspaces.nbytes,
         }
 
     @property
     def search_bytes(self) -> int:
         """Bytes of scratch memory that one search at a time takes."""
-        return self._workspaces.search_bytes
+        return self.workspaces.search_bytes
 
     def __repr__(self) -> str:
         kind = "directed " if self.directed else ""
@@ -209,10 +213,10 @@ class Graph(Savable):
             if partial:
                 raise ParameterError("a bidirectional search has no partial path: use astar or dijkstra")
             back = self.reversed()._space(usable)._replace(labels=space.labels, allowed=space.allowed)
-            return searcher.both_ways(space, back, self._workspaces, first, last, points=self._points_of, budget=limit)
-        scale = self._scale if algorithm == "astar" else 0.0
+            return searcher.both_ways(space, back, self.workspaces, first, last, points=self._points_of, budget=limit)
+        scale = self.scale if algorithm == "astar" else 0.0
         return searcher.one(
-            space, self._workspaces, first, last, scale=scale, points=self._points_of, budget=limit, partial=partial
+            space, self.workspaces, first, last, scale=scale, points=self._points_of, budget=limit, partial=partial
         )
 
     def paths(
@@ -246,10 +250,10 @@ class Graph(Savable):
         possible = np.ones(first.size, np.bool_) if partial else component[first] == component[last]
         return searcher.many(
             space,
-            self._workspaces,
+            self.workspaces,
             first,
             last,
-            scale=self._scale,
+            scale=self.scale,
             points=self._points_of,
             possible=possible,
             budget=limit,
@@ -293,7 +297,7 @@ class Graph(Savable):
         unlimited = limit is None or checks.real(limit, "limit") == np.inf
         most = search_kernels.UNLIMITED if unlimited else checks.number(limit, "limit", low=0.0)
         space = (self.reversed() if reverse else self)._space(usable, labels, allowed)
-        return searcher.costs_from(space, self._workspaces, node, wanted, most)
+        return searcher.costs_from(space, self.workspaces, node, wanted, most)
 
     def expanded(self, start: int, goal: int, *, motions: int | None = None) -> NDArray[np.int64]:
         """Nodes that A* settles on its way from one node to another, ascending, for pictures.
@@ -304,8 +308,7 @@ class Graph(Savable):
         [0, 1]
         """
         first, last = self._node(start, "start"), self._node(goal, "goal")
-        usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
-        return searcher.settled_nodes(self._space(usable), self._workspaces, first, last, self._scale)
+        return searcher.settled_nodes(self.search_space(motions), self.workspaces, first, last, self.scale)
 
     def tree(self, goal: int, *, motions: int | None = None) -> Tree:
         """Find the cheapest paths from all nodes to one by a single search, for a crowd that goes to one place.
@@ -336,6 +339,28 @@ class Graph(Savable):
         labels.setflags(write=False)
         return labels
 
+    def forget_components(self) -> None:
+        """Compute components anew when they are next asked for: the edges have been changed in place."""
+        self._components.clear()
+
+    def with_costs(self, costs: NDArray[np.float32]) -> Graph:
+        """The same nodes and edges with other costs; what joins nodes must stay the same.
+
+        Everything but the costs is shared, also the components and whatever changes them in place.
+
+        Parameters
+        ----------
+        costs : (m,) float32 array
+            One for each of `targets`; infinite exactly where those of this graph are.
+
+        >>> road = Graph.from_edges([(0, 0), (1, 0)], [(0, 1)])
+        >>> road.with_costs(np.array([3, 3], np.float32)).path(0, 1).cost
+        3.0
+        """
+        other = Graph(self.points, self.offsets, self.targets, costs, self.motions, directed=self.directed)
+        other._components = self._components
+        return other
+
     def nearest(self, points: ArrayLike) -> Any:
         """Return the node nearest to each point.
 
@@ -365,6 +390,12 @@ class Graph(Savable):
             rows = build.turn_round(self.offsets, self.targets, self.costs, self.motions)
             self._reverse = Graph(self.points, *rows, directed=True)
         return self._reverse
+
+    def search_space(
+        self, motions: int | None = None, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None
+    ) -> search_kernels.GraphSpace:
+        """The graph as search kernels see it; `motions`, `labels` and `allowed` are those of `path`."""
+        return self._space(_EVERY_MOTION if motions is None else int(check_motions(motions)), labels, allowed)
 
     # --- other forms -----------------------------------------------------------------------------------------
 

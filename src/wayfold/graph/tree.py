@@ -36,7 +36,7 @@ class Tree:
         self.goal = checks.node(goal, "goal", graph.num_nodes)
         usable = checks.whole(motions, "motions", low=1, high=255)
         self._graph = graph
-        self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph._workspaces, self.goal)
+        self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph.workspaces, self.goal)
 
     def path(self, start: int) -> Path:
         """The cheapest path from a node to the goal."""

@@ -78,7 +78,7 @@ def layout_of(waypoints: WaypointGraph, seed: int) -> _kernels.RegionLayout:
 def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstraction:
     """Algorithm 1."""
     graph = waypoints.graph
-    space = graph._space(int(motions))
+    space = graph.search_space(motions)
     labels = np.empty(graph.num_nodes, np.int32)
     homes = np.empty(graph.num_nodes, np.int32)
     queue = np.empty(graph.num_nodes, np.int32)
@@ -94,8 +94,8 @@ def abstract(waypoints: WaypointGraph, motions: Motion, seed: int) -> Abstractio
 
 def short(labels: NDArray[np.int32], count: int) -> NDArray[Any]:
     """Labels in 2 bytes where they fit; the highest number of the dtype stands for none."""
-    kind = np.uint16 if count <= _MOST_SHORT_LABELS else np.int32
-    return np.where(labels < 0, np.iinfo(kind).max, labels).astype(kind)
+    dtype = np.uint16 if count <= _MOST_SHORT_LABELS else np.int32
+    return np.where(labels < 0, np.iinfo(dtype).max, labels).astype(dtype)
 
 
 def new_table(size: int) -> _kernels.Connections:

@@ -71,11 +71,11 @@ class Bounds:
         away = graph.distances(nodes[0], motions=int(motions))
         self.step = max(2.0 * float(away[np.isfinite(away)].max()) / (1 << 30), 1e-300)
         self.table = np.full((graph.num_nodes, count), -1, np.int32)
-        space = graph._space(int(motions))
+        space = graph.search_space(motions)
 
         def measure(first: int, last: int) -> None:
             for at in range(first, last):
-                steps = searcher.costs_from(SteppedSpace(space, self.step), graph._workspaces, nodes[at])
+                steps = searcher.costs_from(SteppedSpace(space, self.step), graph.workspaces, nodes[at])
                 self.table[:, at] = np.where(steps < np.inf, steps, -1.0)
 
         done = [0]
@@ -87,9 +87,9 @@ class Bounds:
 
         batches.run_chunks(measure, len(nodes), chunk=1, progress=step)
         regions = waypoints.num_regions
-        kind = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
+        dtype = np.uint16 if regions < np.iinfo(np.uint16).max else np.int32
         self._flags = np.zeros(graph.num_nodes, np.uint8)
-        self.of_use = np.zeros(graph.num_nodes, kind)
+        self.of_use = np.zeros(graph.num_nodes, dtype)
         self._masks = Masks(regions + 1)
         self._home = waypoints.layout.of[:, 0]
 
@@ -102,7 +102,7 @@ class Bounds:
     def look(self, waypoints: WaypointGraph, space: GraphSpace, regions: NDArray[np.int64]) -> None:
         """Find out which waypoints of some regions are of use; those that were once stay so."""
         layout = waypoints.layout
-        pool = waypoints.graph._workspaces
+        pool = waypoints.graph.workspaces
         flags = self._flags
 
         def ways(first: int, last: int) -> None:

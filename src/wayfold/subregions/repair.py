@@ -131,10 +131,10 @@ class Live:
         if moved:
             self.graph = self._graph()
         else:
-            graph._components.clear()
+            graph.forget_components()
             if graph.costs is not None:
                 graph.costs[:] = self._costs()
-                graph._scale = cost_scale(graph.offsets, graph.targets, graph.costs, graph.points)
+                graph.scale = cost_scale(graph.offsets, graph.targets, graph.costs, graph.points)
         return True
 
     def _more_links(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import ALL_MOTIONS, Motion, check_motions
-from wayfold.core import batches, checks
+from wayfold.core import checks
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.progress import stage
@@ -21,13 +21,14 @@ from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
 from wayfold.graph import Graph, searcher
 from wayfold.graph import search_kernels as search_kernels
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 from wayfold.subregions import _kernels
 from wayfold.subregions.abstraction import COSTS, Abstraction, abstract
 from wayfold.subregions.bounds import Bounds, Masks
 from wayfold.subregions.repair import Live
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.waypoints import plan_all
 
 if TYPE_CHECKING:
     pass
@@ -36,10 +37,10 @@ _SubregionGraph = TypeVar("_SubregionGraph", bound="SubregionGraph")
 
 
 def fingerprint(waypoints: WaypointGraph) -> str:
-    """A text that two waypoint graphs share only when their waypoints, regions and edges are the same.
+    """Return a digest that two waypoint graphs share only if their waypoints, regions and edges are the same.
 
-    Edges are the same when they lead to the same waypoints for the same motions at the same costs; the spare slots that
-    edits leave in the rows do not count, nor does the order of edges within a row.
+    Edges are the same if they lead to the same waypoints for the same motions at the same costs. Spare slots that edits
+    leave in the rows do not count, nor does the order of edges within a row.
     """
     graph = waypoints.graph
     sources = np.repeat(np.arange(graph.num_nodes, dtype=np.int32), np.diff(graph.offsets))
@@ -61,7 +62,7 @@ def fingerprint(waypoints: WaypointGraph) -> str:
 
 
 def _ascending(columns: list[NDArray[Any]]) -> bool:
-    """Whether rows of several columns stand in order, the first column before the second."""
+    """Whether the rows of several columns are sorted, by the first column first."""
     undecided = np.ones(max(len(columns[0]) - 1, 0), np.bool_)
     for column in columns:
         if (undecided & (column[1:] < column[:-1])).any():
@@ -75,7 +76,7 @@ def labels_fit(parts: Parts) -> None:
     labels, count = parts.arrays["labels"], len(parts.arrays["homes"])
     known = labels[labels != np.iinfo(labels.dtype).max]
     if known.size and not 0 <= known.min() <= known.max() < count:
-        raise ValueError("a label names a subregion that is not there")
+        raise ValueError("a label names a subregion that does not exist")
     if not np.bincount(known, minlength=count).all():
         raise ValueError("a subregion has no waypoint")
 
@@ -85,7 +86,7 @@ def pairs_ascend(parts: Parts) -> None:
     pairs, lengths = parts.arrays["pairs"].astype(np.int64), parts.arrays["lengths"]
     numbers = pairs[:, 0] << 32 | pairs[:, 1]
     if (pairs[:, 0] >= pairs[:, 1]).any() or (numbers[1:] <= numbers[:-1]).any():
-        raise ValueError("a connection is there twice, or the connections are not in order")
+        raise ValueError("connections are repeated or not in order")
     if (lengths[:, 0] > lengths[:, 2]).any():
         raise ValueError("the shortest edge of a connection is longer than its longest")
 
@@ -136,7 +137,7 @@ def to_parts(subregions: SubregionGraph) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
+def from_parts(cls: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
     """The subregion graph, without the waypoint graph."""
     arrays, meta = parts.arrays, parts.meta
     found = Abstraction(
@@ -148,7 +149,7 @@ def from_parts(kind: type[_SubregionGraph], parts: Parts) -> _SubregionGraph:
         arrays["counts"].astype(np.int64),
         meta["waypoints"],
     )
-    return kind(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
+    return cls(None, Motion(meta["motions"]), meta["cost"], meta["seed"], found)
 
 
 def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
@@ -162,10 +163,10 @@ def belong(parts: Abstraction, waypoints: WaypointGraph) -> bool:
 
 MARGIN = 1
 WEIGHT = 1.1
-_HEAVIEST = 1e6  # of the heuristic: what is larger searches no otherwise
-"""What planning uses unless told otherwise. Over a city of 55 million edges the wider corridor makes up for the length
-that the paper's filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
-_NOBODY = ReadersWriter()  # of subregion graphs without a waypoint graph, which nobody can edit
+"""Defaults for planning. Over a city of 55 million edges the wider corridor makes up for the length that the paper's
+filter costs (104.5% to 100.7% of the optimum), and the weight for the time."""
+_HEAVIEST = 1e6  # weight of the heuristic; larger ones change nothing
+_NO_LOCK = ReadersWriter()  # of subregion graphs without a waypoint graph, which cannot be edited
 LANDMARKS = 32
 """For exact planning: the costs of a waypoint from 32 landmarks fill two cache lines."""
 
@@ -182,7 +183,7 @@ class SubregionGraph(Savable):
     waypoints : WaypointGraph or None
         What it was built over; None after loading, until `attach`.
     motions : Motion
-        What the character is capable of.
+        The character's motions.
     cost : str
         Cost scheme of the connections.
     labels : (n,) uint16 or int32 array
@@ -205,7 +206,7 @@ class SubregionGraph(Savable):
         self._space: search_kernels.GraphSpace | None = None
         self._bounds: Bounds | None = None
         self._live: Live | None = None
-        self._edits = 0 if waypoints is None else waypoints._edits  # of the waypoint graph that it has followed
+        self._edits = 0 if waypoints is None else waypoints.edits  # of the waypoint graph that it has followed
 
     @classmethod
     @interruptible
@@ -225,7 +226,7 @@ class SubregionGraph(Savable):
         waypoints : WaypointGraph or Graph
             A plain graph, which must be undirected, is cut into `regions` first (Wardhana et al. 2015, section 5.3).
         motions : Motion bits or names, optional
-            What the character is capable of; the agent's motions, or every motion, by default.
+            The character's motions; by default those of the agent, or every motion.
         cost : "fixed", "min", "average", "max" or "centroid"
             Cost of a connection (Wardhana et al. 2015, section 5.2): 1; the length of the shortest edge between the two
             subregions, the average, the longest; the distance of their centroids.
@@ -240,10 +241,10 @@ class SubregionGraph(Savable):
             raise ParameterError(f"expected a WaypointGraph or a Graph, not a {type(waypoints).__name__}")
         elif regions is not None:
             raise ParameterError("regions are for a plain graph: this waypoint graph has regions already")
-        kinds = waypoints.default_motions if motions is None else check_motions(motions)
+        chosen = waypoints.default_motions if motions is None else check_motions(motions)
         _check_cost(cost)
         seed = checks.whole(seed, "seed", low=0, high=2**63 - 1)
-        return cls(waypoints, kinds, cost, seed, abstract(waypoints, kinds, seed))
+        return cls(waypoints, chosen, cost, seed, abstract(waypoints, chosen, seed))
 
     # --- what it is ------------------------------------------------------------------------------------------------
 
@@ -313,17 +314,17 @@ class SubregionGraph(Savable):
         same = fingerprint(waypoints) == self.parts.fingerprint
         if not same or not belong(self.parts, waypoints):
             raise ParameterError("this subregion graph was built over another waypoint graph, or this one has changed")
-        self.waypoints, self._edits = waypoints, waypoints._edits
+        self.waypoints, self._edits = waypoints, waypoints.edits
         return self
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
     @writes
     def repair(self, edit: Edit) -> None:
-        """Follow a change of the waypoint graph: only the subregions that it concerns are detected again.
+        """Follow a change of the waypoint graph: detect only the subregions again that it concerns.
 
-        The result is what `build` would give, up to the numbers of the subregions. Queries of other
-        threads see the subregions as they were or as they are; between an update and its repair they are refused.
+        The result is that of `build`, up to the numbers of the subregions. Queries of other threads see the subregions
+        before or after the repair; between an update and its repair they are refused.
 
         Parameters
         ----------
@@ -409,7 +410,7 @@ class SubregionGraph(Savable):
         weight: float = WEIGHT,
         exact: bool = False,
         workers: int | None = None,
-    ) -> list[Path]:
+    ) -> Paths:
         """The paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
@@ -423,7 +424,7 @@ class SubregionGraph(Savable):
         if exact:
             self.prepare_exact()
         planner = partial(self.path, margin=margin, weight=weight, exact=exact)
-        return run([planner], None, starts, goals, workers)
+        return plan_all([planner], None, starts, goals, workers)
 
     @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
@@ -440,7 +441,7 @@ class SubregionGraph(Savable):
     def prepare_exact(
         self, landmarks: int = LANDMARKS, *, progress: Callable[[str, int, int], None] | None = None
     ) -> None:
-        """Compute what exact queries take their bounds from; the first of them does so otherwise.
+        """Compute the bounds that exact queries need; otherwise the first of them does.
 
         Parameters
         ----------
@@ -465,11 +466,11 @@ class SubregionGraph(Savable):
             middle = time.perf_counter()
             path = searcher.one(
                 space,
-                waypoints._workspaces,
+                waypoints.workspaces,
                 start,
                 goal,
-                scale=weight * waypoints._scale,
-                points=waypoints._points_of,
+                scale=weight * waypoints.scale,
+                points=self._points_of,
                 budget=budget,
             )
         path.timings = {"subregions": middle - begin, "waypoints": time.perf_counter() - middle}
@@ -480,15 +481,15 @@ class SubregionGraph(Savable):
         """The waypoints of the subregions on the way, as a space to search in while it is needed."""
         graph, labels = self.graph, self.labels
         mask = self._masks.take()
-        sub = graph._space(255)
+        sub = graph.search_space()
         sub_state, _, end, _ = searcher.run(
-            graph._workspaces,
+            graph.workspaces,
             lambda state: search_kernels.search(
                 sub,
                 state,
                 np.int64(labels[start]),
                 np.int64(labels[goal]),
-                graph._scale,
+                graph.scale,
                 search_kernels.UNLIMITED,
                 searcher.NO_NODES,
                 searcher.NO_BUDGET,
@@ -496,7 +497,7 @@ class SubregionGraph(Savable):
             ),
         )
         count = _kernels.mark_corridor(sub, sub_state.parent, end, margin, mask.allowed, mask.marked)
-        graph._workspaces.give(sub_state)
+        graph.workspaces.give(sub_state)
         try:
             yield self._waypoint_space()._replace(labels=labels, allowed=mask.allowed)
         finally:
@@ -507,11 +508,11 @@ class SubregionGraph(Savable):
     def settled(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
         graph = self._current().graph
-        start, goal = graph._node(start, "start"), graph._node(goal, "goal")
+        start, goal = (checks.node(node, name, graph.num_nodes) for node, name in ((start, "start"), (goal, "goal")))
         if self._at_once(start, goal) is not None:
             return np.empty(0, np.int64)
         with self._corridor(start, goal, MARGIN) as space:
-            return searcher.settled_nodes(space, graph._workspaces, start, goal, WEIGHT * graph._scale)
+            return searcher.settled_nodes(space, graph.workspaces, start, goal, WEIGHT * graph.scale)
 
     def _exact(self, start: int, goal: int, budget: int) -> Path:
         done = self._at_once(start, goal)
@@ -521,42 +522,45 @@ class SubregionGraph(Savable):
             self.prepare_exact()
         assert self._bounds is not None
         bounds, graph = self._bounds, self._attached().graph
-        space, mask = bounds.space(self._waypoint_space(), graph._scale, start, goal)
-        path = searcher.one(space, graph._workspaces, start, goal, scale=1.0, points=graph._points_of, budget=budget)
+        space, mask = bounds.space(self._waypoint_space(), graph.scale, start, goal)
+        path = searcher.one(space, graph.workspaces, start, goal, scale=1.0, points=self._points_of, budget=budget)
         bounds.free(mask, start, goal)
         return path
 
     def _at_once(self, start: int, goal: int) -> Path | None:
-        """The answer where none has to be searched for: the same waypoint, or subregions in different components."""
+        """The answer where no search is needed: the same waypoint, or subregions in different components."""
         if start == goal:
             nodes = np.array([start], np.int32)
-            return Path(Status.FOUND, self._attached().graph._points_of, nodes=nodes, cost=0.0)
+            return Path(Status.FOUND, self._points_of, nodes=nodes, cost=0.0)
         a, b = int(self.labels[start]), int(self.labels[goal])
         if self.no_label in (a, b):
             return Path(Status.UNREACHABLE)
         component = self.graph.components()
         return None if component[a] == component[b] else Path(Status.UNREACHABLE)
 
+    def _points_of(self, nodes: NDArray[np.int32]) -> NDArray[np.float64]:
+        return self._attached().points[nodes]
+
     def _waypoint_space(self) -> search_kernels.GraphSpace:
         if self._space is None:
-            self._space = self._attached().graph._space(int(self.motions))
+            self._space = self._attached().graph.search_space(self.motions)
         return self._space
 
     def _attached(self) -> WaypointGraph:
         if self.waypoints is None:
-            raise ParameterError("this subregion graph has no waypoint graph: attach the one it was built over")
+            raise ParameterError("this subregion graph has no waypoint graph: attach() the one that it was built over")
         return self.waypoints
 
     def _current(self) -> WaypointGraph:
         waypoints = self._attached()
-        if waypoints._edits != self._edits:
-            raise EditError("the waypoint graph has been changed: pass its edits on to `repair` first")
+        if waypoints.edits != self._edits:
+            raise EditError("the waypoint graph has changed: pass its edits to repair() first")
         return waypoints
 
     @property
     def _lock(self) -> ReadersWriter:
-        """That of the waypoint graph: both are asked and changed together."""
-        return _NOBODY if self.waypoints is None else self.waypoints._lock
+        """The lock of the waypoint graph, with which it is queried and changed."""
+        return _NO_LOCK if self.waypoints is None else self.waypoints.lock
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -575,32 +579,6 @@ def _check_cost(cost: str) -> None:
     checks.choice(cost, "cost", COSTS)
 
 
-def run(
-    planners: Sequence[Callable[[Any, Any], Path]],
-    which: ArrayLike | None,
-    starts: ArrayLike,
-    goals: ArrayLike,
-    workers: int | None,
-) -> list[Path]:
-    """The path of every query by the planner that `which` names; by the first without it."""
-    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
-    for name, ends in (("starts", a), ("goals", b)):
-        if ends.ndim not in (1, 2):
-            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
-    checks.same_length(a, b)
-    kind = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
-    if kind.shape != (len(a),) or (kind.size and not (kind.min() >= 0 and kind.max() < len(planners))):
-        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
-    found: list[Any] = [None] * len(kind)
-
-    def work(first: int, last: int) -> None:
-        for at in range(first, last):
-            found[at] = planners[kind[at]](a[at], b[at])
-
-    batches.run_chunks(work, len(kind), workers=workers, chunk=4)
-    return found
-
-
 @checks.checked
 def crowd_paths(
     subregions: Sequence[SubregionGraph],
@@ -612,7 +590,7 @@ def crowd_paths(
     weight: float = WEIGHT,
     exact: bool = False,
     workers: int | None = None,
-) -> list[Path]:
+) -> Paths:
     """The paths of many characters with different motions, in parallel; each is what `SubregionGraph.path` gives.
 
     Parameters
@@ -638,9 +616,9 @@ def crowd_paths(
     for graph in graphs:
         checks.instance(graph, "each of subregions", SubregionGraph)
     if not graphs or any(graph.waypoints is None or graph.waypoints is not graphs[0].waypoints for graph in graphs):
-        raise ParameterError("a crowd needs subregion graphs that were built over one and the same waypoint graph")
+        raise ParameterError("all subregion graphs of a crowd must be built over one and the same waypoint graph")
     if exact:
         for graph in graphs:
             graph.prepare_exact()
     planners = [partial(graph.path, margin=margin, weight=weight, exact=exact) for graph in graphs]
-    return run(planners, which, starts, goals, workers)
+    return plan_all(planners, which, starts, goals, workers)

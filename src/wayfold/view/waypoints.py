@@ -57,15 +57,15 @@ def traversed(subregions: SubregionGraph, start: int, goal: int, *, filtered: bo
         filters = subregions.labels, subregions.subregion_path(start, goal)
         known = subregions.labels != subregions.no_label
         filters = np.where(known, subregions.labels, 0).astype(np.int32), filters[1]
-    space = graph._space(int(subregions.motions), *filters)
+    space = graph.search_space(subregions.motions, *filters)
     state, *_ = searcher.run(
-        graph._workspaces,
+        graph.workspaces,
         lambda state: search_kernels.search(
             space,
             state,
             start,
             goal,
-            graph._scale,
+            graph.scale,
             search_kernels.UNLIMITED,
             searcher.NO_NODES,
             searcher.NO_BUDGET,
@@ -74,7 +74,7 @@ def traversed(subregions: SubregionGraph, start: int, goal: int, *, filtered: bo
     )
     settled = np.flatnonzero((state.stamp > state.clock[0]) & (state.place < 0))
     reached = state.stamp > state.clock[0]
-    graph._workspaces.give(state)
+    graph.workspaces.give(state)
     sizes = np.diff(graph.offsets)[settled]
     slots = np.repeat(graph.offsets[settled] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
     rows = np.repeat(settled, sizes)

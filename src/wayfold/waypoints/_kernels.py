@@ -104,9 +104,9 @@ def upright_clear(world, body, p, q):
 
 
 @inline
-def ground_below(world, body, p, reach):
-    """How far the walkable ground is below `p`, up to `reach` metres; infinity for none."""
-    away, triangle = ray_nearest(world.tree, world.stack, p, (0.0, 0.0, -1.0), reach)
+def ground_below(world, body, p, max_distance):
+    """How far the walkable ground is below `p`, up to `max_distance` metres; infinity for none."""
+    away, triangle = ray_nearest(world.tree, world.stack, p, (0.0, 0.0, -1.0), max_distance)
     # Whatever one stands on is a floor, whichever way its triangle is turned.
     if triangle < 0 or abs(world.normals[triangle, 2]) < body.cosine:
         return math.inf
@@ -288,19 +288,19 @@ def motion_between(world, body, p, q, wanted):
 
 
 @kernel
-def kind_of(world, body, p):
+def motions_at(world, body, p):
     """What a position is good for: motion bits, 0 where the body does not fit."""
     if not free(world, p, p, body.radius) or in_block(world, p):
         return 0
-    kind = 0
+    motions = 0
     if upright_clear(world, body, p, p):
-        kind = VOLUMETRIC
+        motions = VOLUMETRIC
         if on_ground(world, body, p) and feet_clear(world, body, p, p):
-            kind |= SURFACE
+            motions |= SURFACE
     near, _ = clinging(world, body, p, True)
     if near:
-        kind |= ADHESIVE
-    return kind
+        motions |= ADHESIVE
+    return motions
 
 
 @kernel
@@ -328,13 +328,13 @@ def enclosed(world, p):
 
 
 @kernel
-def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, starts, ends, motions):
+def region_edges(world, body, points, nodes, of, region, waypoint_motions, wanted, empty, starts, ends, motions):
     """All edges between the waypoints of a region, but for those between two of the face to a lower region.
 
     Returns how many.
 
     `points` (n, 3) float32, `nodes` (m,) int32 of the region, `of` (n, 2) int32 the regions of each waypoint, the lower
-    one first, `kinds` (n,) uint8. The outputs (m * (m - 1) / 2,) get
+    one first, `waypoint_motions` (n,) uint8. The outputs (m * (m - 1) / 2,) get
     places in `nodes` (uint16) and all motions that are legal. In an empty region every two waypoints see each other.
     """
     count = 0
@@ -343,7 +343,7 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
         p = np.float64(points[a, 0]), np.float64(points[a, 1]), np.float64(points[a, 2])
         for j in range(i + 1, nodes.size):
             b = nodes[j]
-            both = kinds[a] & kinds[b] & wanted
+            both = waypoint_motions[a] & waypoint_motions[b] & wanted
             if both == 0 or (of[a, 1] == region and of[b, 1] == region and of[a, 0] == of[b, 0]):
                 continue
             motion = VOLUMETRIC
@@ -359,7 +359,7 @@ def region_edges(world, body, points, nodes, of, region, kinds, wanted, empty, s
 
 
 @kernel
-def drop_islands(nodes, of, kinds, motion, least, starts, ends, motions, count, group, met):
+def drop_islands(nodes, of, waypoint_motions, motion, least, starts, ends, motions, count, group, met):
     """Take a motion type from edges by which it leads nowhere; returns how many edges of the region are left.
 
     They join fewer than `least` waypoints, none of which is on a face of the region; none stands on the ground, where
@@ -372,38 +372,38 @@ def drop_islands(nodes, of, kinds, motion, least, starts, ends, motions, count, 
     for i in range(size):
         group[i] = i
         met[i] = False
-    for at in range(count):
-        if motions[at] & motion:
-            a, b = find_root(group, starts[at]), find_root(group, ends[at])
+    for edge in range(count):
+        if motions[edge] & motion:
+            a, b = find_root(group, starts[edge]), find_root(group, ends[edge])
             group[max(a, b)] = min(a, b)
         else:
-            met[starts[at]] = met[ends[at]] = True
+            met[starts[edge]] = met[ends[edge]] = True
     for i in range(size):
         group[i] = find_root(group, i)
     left = 0
-    for at in range(count):
-        if motions[at] & motion:
-            root = group[starts[at]]
+    for edge in range(count):
+        if motions[edge] & motion:
+            root = group[starts[edge]]
             members = 0
             reachable = False
             for i in range(size):
                 if group[i] == root:
                     members += 1
                     reachable |= met[i]
-                    kind = kinds[nodes[i]]
-                    leads = kind & SURFACE != 0 if motion == ADHESIVE else kind & ADHESIVE == 0
+                    possible = waypoint_motions[nodes[i]]
+                    leads = possible & SURFACE != 0 if motion == ADHESIVE else possible & ADHESIVE == 0
                     if leads or of[nodes[i], 1] >= 0:
                         members = least
                 if members >= least:
                     break
             if members < least:
-                if motions[at] != motion:
-                    motions[at] &= ~motion
+                if motions[edge] != motion:
+                    motions[edge] &= ~motion
                 elif not reachable:
                     continue
-        starts[left] = starts[at]
-        ends[left] = ends[at]
-        motions[left] = motions[at]
+        starts[left] = starts[edge]
+        ends[left] = ends[edge]
+        motions[left] = motions[edge]
         left += 1
     return left
 
@@ -411,29 +411,29 @@ def drop_islands(nodes, of, kinds, motion, least, starts, ends, motions, count, 
 @kernel
 def furthest(world, body, p, points, wanted, count):
     """The last of the first `count` rows of `points` (k, 3) float64 that a legal line leads to, -1 for none."""
-    for at in range(count - 1, -1, -1):
-        if motion_between(world, body, p, (points[at, 0], points[at, 1], points[at, 2]), wanted):
-            return at
+    for row in range(count - 1, -1, -1):
+        if motion_between(world, body, p, (points[row, 0], points[row, 1], points[row, 2]), wanted):
+            return row
     return -1
 
 
 @kernel
-def stopped(world, body, points, pairs, kinds, hit):
+def stopped(world, body, points, pairs, motions, hit):
     """Set `hit` (k,) bool: which edges, rows of `pairs` (k, 2) int32 into `points` (n, 3) float64, blocks stop.
 
-    `kinds` (k,) uint8 are their motions: an edge stays while one of them is left. The rest of the world is not looked
+    `motions` (k,) uint8 are their motions: an edge stays while one of them is left. The rest of the world is not looked
     at.
     """
-    for at in range(pairs.shape[0]):
-        a, b = pairs[at, 0], pairs[at, 1]
+    for edge in range(pairs.shape[0]):
+        a, b = pairs[edge, 0], pairs[edge, 1]
         p, q = (points[a, 0], points[a, 1], points[a, 2]), (points[b, 0], points[b, 1], points[b, 2])
-        hit[at] = True
+        hit[edge] = True
         if not capsule_clear(world.blocks, world.stack, p, q, body.radius) or in_block(world, p):
             continue
-        clear = kinds[at] & ADHESIVE != 0
+        clear = motions[edge] & ADHESIVE != 0
         if not clear and upright_clear(world, body, p, q):
-            clear = kinds[at] & VOLUMETRIC != 0 or feet_clear(world, body, p, q)
-        hit[at] = not clear
+            clear = motions[edge] & VOLUMETRIC != 0 or feet_clear(world, body, p, q)
+        hit[edge] = not clear
 
 
 @kernel
@@ -444,10 +444,10 @@ def shortcuts(world, body, points, wanted, kept):
     while it is legal (Wardhana et al. 2015, section 6, after Pinter).
     """
     kept[0] = 0
-    count, at = 1, 0
-    while at < points.shape[0] - 1:
-        far = at + 1
-        p = points[at, 0], points[at, 1], points[at, 2]
+    count, place = 1, 0
+    while place < points.shape[0] - 1:
+        far = place + 1
+        p = points[place, 0], points[place, 1], points[place, 2]
         while far + 1 < points.shape[0]:
             q = points[far + 1, 0], points[far + 1, 1], points[far + 1, 2]
             if motion_between(world, body, p, q, wanted) == 0:
@@ -455,5 +455,5 @@ def shortcuts(world, body, points, wanted, kept):
             far += 1
         kept[count] = far
         count += 1
-        at = far
+        place = far
     return count

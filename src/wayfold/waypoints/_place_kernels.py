@@ -24,8 +24,8 @@ from wayfold.waypoints._kernels import (
     enclosed,
     ground_below,
     in_block,
-    kind_of,
     motion_between,
+    motions_at,
     motions_between,
 )
 
@@ -46,27 +46,27 @@ def inside(p, low, high):
 
 
 @helper
-def keep(world, body, p, low, high, need, gap, points, kinds, count):
+def keep(world, body, p, low, high, need, gap, points, motions, count):
     """Add a position that has a motion of `need` and is `gap` metres from every other; return the new count."""
     p = rounded(p)
-    if count == kinds.size or not inside(p, low, high):
+    if count == motions.size or not inside(p, low, high):
         return count
     for other in range(count):
         x, y, z = p[0] - points[other, 0], p[1] - points[other, 1], p[2] - points[other, 2]
         if x * x + y * y + z * z < gap * gap:
             return count
-    kind = kind_of(world, body, p)
-    if kind & need == 0 or enclosed(world, p):
+    possible = motions_at(world, body, p)
+    if possible & need == 0 or enclosed(world, p):
         return count
     points[count, 0], points[count, 1], points[count, 2] = p
-    kinds[count] = kind
+    motions[count] = possible
     return count + 1
 
 
 @inline
-def row(points, at):
+def row(points, node):
     """A stored position as a tuple of float64."""
-    return np.float64(points[at, 0]), np.float64(points[at, 1]), np.float64(points[at, 2])
+    return np.float64(points[node, 0]), np.float64(points[node, 1]), np.float64(points[node, 2])
 
 
 @inline
@@ -77,11 +77,11 @@ def apart2(points, a, p):
 
 
 @inline
-def mixed(group, kinds, need, points, count, p, near2):
+def mixed(group, motions, need, points, count, p, near2):
     """Whether waypoints of different groups are near a point."""
     first = -1
     for other in range(count):
-        if kinds[other] & need and apart2(points, other, p) < near2:
+        if motions[other] & need and apart2(points, other, p) < near2:
             root = find_root(group, other)
             if first >= 0 and root != first:
                 return True
@@ -90,17 +90,20 @@ def mixed(group, kinds, need, points, count, p, near2):
 
 
 @helper
-def group_waypoints(world, body, reach, need, group, points, kinds, count):
-    """Set `group` to what motions of `need` lead between, looking `reach` metres far; returns the number of groups."""
+def group_waypoints(world, body, max_distance, need, group, points, motions, count):
+    """Set `group` to what motions of `need` lead between over at most `max_distance` metres.
+
+    Returns the number of groups.
+    """
     groups = 0
     for a in range(count):
         group[a] = a
-        groups += 1 if kinds[a] & need else 0
+        groups += 1 if motions[a] & need else 0
     for a in range(count):
         for b in range(a):
-            both = kinds[a] & kinds[b] & need
+            both = motions[a] & motions[b] & need
             if both and find_root(group, a) != find_root(group, b):
-                if apart2(points, a, row(points, b)) < reach * reach and motion_between(
+                if apart2(points, a, row(points, b)) < max_distance * max_distance and motion_between(
                     world, body, row(points, a), row(points, b), both
                 ):
                     group[find_root(group, a)] = find_root(group, b)
@@ -121,14 +124,14 @@ def alone(group, root, count):
 
 
 @helper
-def joined_to(world, body, p, kind, reach, avoid, lone, group, points, kinds, count):
-    """A group other than `avoid` that a motion of `kind` leads to from `p`, -1 for none.
+def joined_to(world, body, p, usable, max_distance, avoid, lone, group, points, motions, count):
+    """A group other than `avoid` that a motion of `usable` leads to from `p`, -1 for none.
 
     Without `lone`, waypoints that stand alone on the ground are left out: they are on something too small to walk on.
     """
     for other in range(count):
-        both = kinds[other] & kind
-        if both and apart2(points, other, p) < reach * reach:
+        both = motions[other] & usable
+        if both and apart2(points, other, p) < max_distance * max_distance:
             root = find_root(group, other)
             if root != avoid:
                 motion = motion_between(world, body, p, row(points, other), both)
@@ -138,148 +141,158 @@ def joined_to(world, body, p, kind, reach, avoid, lone, group, points, kinds, co
 
 
 @helper
-def keep_connectors(world, body, low, high, reach, need, scratch, found, points, kinds, count, groups):
+def keep_connectors(world, body, low, high, max_distance, need, scratch, found, points, motions, count, groups):
     """Add some of the `found` fine positions: those that join groups of waypoints; returns how many there are now."""
     group = scratch.group
-    for at in range(found):
-        if groups <= 1 or count == kinds.size:
+    for spot in range(found):
+        if groups <= 1 or count == motions.size:
             break
-        p = row(scratch.fine, at)
-        if not mixed(group, kinds, need, points, count, p, reach * reach):
+        p = row(scratch.fine, spot)
+        if not mixed(group, motions, need, points, count, p, max_distance * max_distance):
             continue
-        kind = kind_of(world, body, p) & need
+        possible = motions_at(world, body, p) & need
         lone = need == SURFACE
-        first = joined_to(world, body, p, kind, reach, -1, lone, group, points, kinds, count)
-        other = -1 if first < 0 else joined_to(world, body, p, kind, reach, first, lone, group, points, kinds, count)
+        first = joined_to(world, body, p, possible, max_distance, -1, lone, group, points, motions, count)
+        other = (
+            -1
+            if first < 0
+            else joined_to(world, body, p, possible, max_distance, first, lone, group, points, motions, count)
+        )
         if other < 0:
             continue
         before = count
-        count = keep(world, body, p, low, high, need, 0.0, points, kinds, count)
+        count = keep(world, body, p, low, high, need, 0.0, points, motions, count)
         if count == before:
             continue
         group[before] = first
         while other >= 0:
             group[other] = first
             groups -= 1
-            other = joined_to(world, body, p, kind, reach, first, lone, group, points, kinds, count)
+            other = joined_to(world, body, p, possible, max_distance, first, lone, group, points, motions, count)
     return count
 
 
 @helper
-def side_of(world, body, low, high, rim, p, reach, avoid, group, points, kinds, count):
+def side_of(world, body, low, high, rim, p, max_distance, avoid, group, points, motions, count):
     """Where one gets from a place above a rim by climbing down over `p` beside it: (group or -1, height of the foot).
 
     Without a foot (NaN) the group is reached from `p` itself; where `p` is in another region, from the place above.
     """
     if not inside(p, low, high):
-        return joined_to(world, body, rim, ADHESIVE, reach, avoid, False, group, points, kinds, count), math.nan
-    if kind_of(world, body, p) & ADHESIVE == 0 or motion_between(world, body, rim, p, ADHESIVE) == 0:
+        return joined_to(
+            world, body, rim, ADHESIVE, max_distance, avoid, False, group, points, motions, count
+        ), math.nan
+    if motions_at(world, body, p) & ADHESIVE == 0 or motion_between(world, body, rim, p, ADHESIVE) == 0:
         return -1, math.nan
-    root = joined_to(world, body, p, ADHESIVE, reach, avoid, False, group, points, kinds, count)
+    root = joined_to(world, body, p, ADHESIVE, max_distance, avoid, False, group, points, motions, count)
     if root >= 0:
         return root, math.nan
     down = ground_below(world, body, p, high[2] - low[2])
     foot = p[0], p[1], p[2] - down + body.lift
     if down == math.inf or motion_between(world, body, p, foot, ADHESIVE) == 0:
         return -1, math.nan
-    kind = kind_of(world, body, foot) & (SURFACE | ADHESIVE)
-    return joined_to(world, body, foot, kind, reach, avoid, False, group, points, kinds, count), foot[2]
+    possible = motions_at(world, body, foot) & (SURFACE | ADHESIVE)
+    return joined_to(world, body, foot, possible, max_distance, avoid, False, group, points, motions, count), foot[2]
 
 
 @helper
-def keep_side(world, body, low, high, p, foot, points, kinds, count):
+def keep_side(world, body, low, high, p, foot, points, motions, count):
     """Add the place beside a rim, unless it is in another region, and its foot, unless that is NaN.
 
     Returns the new count, or -1 when the foot is in another region.
     """
     if inside(p, low, high):
-        count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
+        count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, motions, count)
     if foot == foot:
         before = count
-        count = keep(world, body, (p[0], p[1], foot), low, high, ADHESIVE, 0.0, points, kinds, count)
+        count = keep(world, body, (p[0], p[1], foot), low, high, ADHESIVE, 0.0, points, motions, count)
         if count == before:
             return -1
     return count
 
 
 @inline
-def near_alike(p, lift, gap, points, kinds, count):
+def near_alike(p, lift, gap, points, motions, count):
     """Whether a waypoint at about the height of `p`, where one both stands and clings, is less than `gap` away."""
     for other in range(count):
-        if kinds[other] & SURFACE and kinds[other] & ADHESIVE and abs(points[other, 2] - p[2]) < lift:
+        if motions[other] & SURFACE and motions[other] & ADHESIVE and abs(points[other, 2] - p[2]) < lift:
             if apart2(points, other, p) < gap * gap:
                 return True
     return False
 
 
 @inline
-def rim_place(rims, at, first):
+def rim_place(rims, rim, first):
     """The place above (`first` 0) or beside (3) a rim, as it would be stored."""
-    return rounded((rims[at, first], rims[at, first + 1], rims[at, first + 2]))
+    return rounded((rims[rim, first], rims[rim, first + 1], rims[rim, first + 2]))
 
 
 @helper
-def opposite(world, body, low, high, rims, at, reach, avoid, group, points, kinds, count):
-    """A way down the other side of what carries the rim `at`: (rim, whether over the place above it, group, foot).
+def opposite(world, body, low, high, rims, rim, max_distance, avoid, group, points, motions, count):
+    """A way down the other side of what carries a rim: (rim, whether over the place above it, group, foot).
 
     The rim is -1 for none. One climbs across directly, or walks over to the other rim.
     """
-    above = rim_place(rims, at, 0)
+    above = rim_place(rims, rim, 0)
     for over in range(rims.shape[0]):
         across, far_above = rim_place(rims, over, 3), rim_place(rims, over, 0)
         away, walk = subtract(across, above), subtract(far_above, above)
-        if over == at or min(dot(away, away), dot(walk, walk)) >= 4.0 * body.near * body.near:
+        if over == rim or min(dot(away, away), dot(walk, walk)) >= 4.0 * body.near * body.near:
             continue
         other, foot = -1, math.nan
         if inside(across, low, high):
-            other, foot = side_of(world, body, low, high, above, across, reach, avoid, group, points, kinds, count)
+            other, foot = side_of(
+                world, body, low, high, above, across, max_distance, avoid, group, points, motions, count
+            )
         if other >= 0:
             return over, False, other, foot
         if inside(far_above, low, high) and motion_between(world, body, above, far_above, SURFACE):
-            other, foot = side_of(world, body, low, high, far_above, across, reach, avoid, group, points, kinds, count)
+            other, foot = side_of(
+                world, body, low, high, far_above, across, max_distance, avoid, group, points, motions, count
+            )
             if other >= 0:
                 return over, True, other, foot
     return -1, False, -1, math.nan
 
 
 @helper
-def keep_rims(world, body, low, high, reach, gap, rims, group, points, kinds, count):
+def keep_rims(world, body, low, high, max_distance, gap, rims, group, points, motions, count):
     """Add ways over rims: from a roof down its wall, or over a parapet.
 
     Those are kept that join groups of waypoints, and others at least `gap` metres apart. `rims` (r, 6) are a place
     above a rim, where one both stands and clings, and one beside it.
     """
-    for at in range(rims.shape[0]):
-        if count + 6 > kinds.size:
+    for rim in range(rims.shape[0]):
+        if count + 6 > motions.size:
             break
-        above, beside = rim_place(rims, at, 0), rim_place(rims, at, 3)
-        far = not near_alike(above, body.lift, gap, points, kinds, count)
-        if not far and not mixed(group, kinds, SURFACE | ADHESIVE, points, count, above, reach * reach):
+        above, beside = rim_place(rims, rim, 0), rim_place(rims, rim, 3)
+        far = not near_alike(above, body.lift, gap, points, motions, count)
+        if not far and not mixed(group, motions, SURFACE | ADHESIVE, points, count, above, max_distance * max_distance):
             continue
-        if kind_of(world, body, above) & (SURFACE | ADHESIVE) != SURFACE | ADHESIVE:
+        if motions_at(world, body, above) & (SURFACE | ADHESIVE) != SURFACE | ADHESIVE:
             continue
-        root, foot = side_of(world, body, low, high, above, beside, reach, -1, group, points, kinds, count)
+        root, foot = side_of(world, body, low, high, above, beside, max_distance, -1, group, points, motions, count)
         if root < 0:
             continue
         over, walked, other_foot = -1, False, math.nan
         avoid = -1 if far else root
-        other = joined_to(world, body, above, SURFACE, reach, avoid, False, group, points, kinds, count)
+        other = joined_to(world, body, above, SURFACE, max_distance, avoid, False, group, points, motions, count)
         if other < 0:
             over, walked, other, other_foot = opposite(
-                world, body, low, high, rims, at, reach, avoid, group, points, kinds, count
+                world, body, low, high, rims, rim, max_distance, avoid, group, points, motions, count
             )
         if other < 0:
             continue
         before = count
-        count = keep(world, body, above, low, high, SURFACE, 0.0, points, kinds, count)
+        count = keep(world, body, above, low, high, SURFACE, 0.0, points, motions, count)
         if count > before:
-            count = keep_side(world, body, low, high, beside, foot, points, kinds, count)
+            count = keep_side(world, body, low, high, beside, foot, points, motions, count)
         else:
             count = -1
         if over >= 0 and count >= 0:
             if walked:
-                count = keep(world, body, rim_place(rims, over, 0), low, high, SURFACE, 0.0, points, kinds, count)
-            count = keep_side(world, body, low, high, rim_place(rims, over, 3), other_foot, points, kinds, count)
+                count = keep(world, body, rim_place(rims, over, 0), low, high, SURFACE, 0.0, points, motions, count)
+            count = keep_side(world, body, low, high, rim_place(rims, over, 3), other_foot, points, motions, count)
         if count < 0:
             count = before  # one of them lies outside of the region
             continue
@@ -296,8 +309,8 @@ def climbs_of(world, body, low, high, walls, fine):
     At the foot of a wall one both stands and clings: that is where walking and climbing join.
     """
     found = 0
-    for at in range(min(walls.shape[0], fine.shape[0] // 2)):
-        p = walls[at, 0], walls[at, 1], walls[at, 2]
+    for wall in range(min(walls.shape[0], fine.shape[0] // 2)):
+        p = walls[wall, 0], walls[wall, 1], walls[wall, 2]
         down = ground_below(world, body, p, high[2] - low[2])
         for turn in range(2):
             height = p[2] if turn else p[2] - down + body.lift
@@ -313,7 +326,7 @@ class PlaceScratch(NamedTuple):
     hits: np.ndarray  # (h,) float64, floors on one vertical
     triangles: np.ndarray  # (h,) int32
     fine: np.ndarray  # (f, 3) float32, positions of a walker on a fine lattice
-    kinds: np.ndarray  # (f,) uint8
+    motions: np.ndarray  # (f,) uint8
     seen: np.ndarray  # (f,) int32, a waypoint that each of those sees
     group: np.ndarray  # (most + 1,) int32, union-find over waypoints
 
@@ -324,22 +337,22 @@ _CHAIN = 8.0  # radii between two places that join waypoints together
 
 
 @helper
-def keep_floors(world, body, x, y, low, high, gap, scratch, points, kinds, count):
+def keep_floors(world, body, x, y, low, high, gap, scratch, points, motions, count):
     """Add a walker's position on every floor below (x, y) in the box."""
     top = high[2] - body.lift
     hits, triangles = scratch.hits, scratch.triangles
     found = collect_hits(world.tree, world.stack, (x, y, top), (0.0, 0.0, -1.0), high[2] - low[2], hits, triangles)
-    for at in range(min(found, hits.size)):
-        if abs(world.normals[triangles[at], 2]) >= body.cosine:
-            stand = x, y, top - hits[at] + body.lift
-            count = keep(world, body, stand, low, high, SURFACE, gap, points, kinds, count)
+    for hit in range(min(found, hits.size)):
+        if abs(world.normals[triangles[hit], 2]) >= body.cosine:
+            stand = x, y, top - hits[hit] + body.lift
+            count = keep(world, body, stand, low, high, SURFACE, gap, points, motions, count)
     return count
 
 
 @helper
-def keep_beside(world, body, p, way, reach, low, high, gap, points, kinds, count):
+def keep_beside(world, body, p, way, max_distance, low, high, gap, points, motions, count):
     """Add a clinging position off the normal of the first surface along a ray."""
-    away, triangle = ray_nearest(world.tree, world.stack, p, way, reach)
+    away, triangle = ray_nearest(world.tree, world.stack, p, way, max_distance)
     if triangle < 0:
         return count
     normal = world.normals[triangle, 0], world.normals[triangle, 1], world.normals[triangle, 2]
@@ -352,32 +365,32 @@ def keep_beside(world, body, p, way, reach, low, high, gap, points, kinds, count
     down = ground_below(world, body, spot, body.lift + body.climb)
     if abs(down - body.lift) <= body.climb:
         spot = spot[0], spot[1], spot[2] - down + body.lift
-    return keep(world, body, spot, low, high, ADHESIVE, gap, points, kinds, count)
+    return keep(world, body, spot, low, high, ADHESIVE, gap, points, motions, count)
 
 
 @helper
-def reached(world, body, p, reach, motion, first, points, kinds, count):
-    """A waypoint from `first` on, within `reach` metres, that leads straight to `p` by a motion; -1 for none."""
+def reached(world, body, p, max_distance, motion, first, points, motions, count):
+    """A waypoint from `first` on, within `max_distance` metres, that leads straight to `p` by a motion; -1 for none."""
     # The last one first: those that follow one another are often close together.
     for other in range(count - 1, first - 1, -1):
-        if kinds[other] & motion and apart2(points, other, p) < reach * reach:
+        if motions[other] & motion and apart2(points, other, p) < max_distance * max_distance:
             if motion_between(world, body, p, row(points, other), motion) == motion:
                 return other
     return -1
 
 
 @helper
-def keep_guards(world, body, low, high, reach, fine, first, last, points, kinds, count):
-    """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `reach` metres."""
+def keep_guards(world, body, low, high, max_distance, fine, first, last, points, motions, count):
+    """Add the rows `first` to `last` of `fine` from which a walker reaches no waypoint within `max_distance` metres."""
     for at in range(first, last):
         p = row(fine, at)
-        if reached(world, body, p, reach, SURFACE, 0, points, kinds, count) < 0:
-            count = keep(world, body, p, low, high, SURFACE, 0.0, points, kinds, count)
+        if reached(world, body, p, max_distance, SURFACE, 0, points, motions, count) < 0:
+            count = keep(world, body, p, low, high, SURFACE, 0.0, points, motions, count)
     return count
 
 
 @helper
-def keep_chains(world, body, low, high, scratch, found, points, kinds, count):
+def keep_chains(world, body, low, high, scratch, found, points, motions, count):
     """Add two of the `found` fine positions at once, where they see each other and waypoints of different groups."""
     group, seen = scratch.group, scratch.seen
     near2 = _CHAIN * _CHAIN * body.radius * body.radius
@@ -393,25 +406,25 @@ def keep_chains(world, body, low, high, scratch, found, points, kinds, count):
                 p = row(scratch.fine, place)
                 before = count
                 if apart2(points, seen[place], p) > 0.0:
-                    count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
+                    count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, motions, count)
                 if count > before:
                     group[before] = one
     return count
 
 
 @helper
-def keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, count):
-    """Add places of `narrow` (t, 3) from which a flyer sees no waypoint within `reach`, and those that join others."""
+def keep_narrow(world, body, low, high, max_distance, narrow, scratch, points, motions, count):
+    """Add those of `narrow` (t, 3) that join waypoints, or from which a flyer sees none within `max_distance`."""
     found = 0
     for at in range(narrow.shape[0]):
         p = rounded((narrow[at, 0], narrow[at, 1], narrow[at, 2]))
-        if not inside(p, low, high) or kind_of(world, body, p) & VOLUMETRIC == 0:
+        if not inside(p, low, high) or motions_at(world, body, p) & VOLUMETRIC == 0:
             continue
         # What a waypoint leads to is as little in solids as the waypoint; `keep` looks at the others.
-        seen = reached(world, body, p, reach, VOLUMETRIC, 0, points, kinds, count)
+        seen = reached(world, body, p, max_distance, VOLUMETRIC, 0, points, motions, count)
         if seen < 0:
             seen = count
-            count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, kinds, count)
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.0, points, motions, count)
             if count == seen:
                 continue
         if found < scratch.fine.shape[0]:
@@ -419,22 +432,24 @@ def keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, c
             scratch.seen[found] = seen
             found += 1
     if found > 0:
-        groups = group_waypoints(world, body, reach, VOLUMETRIC, scratch.group, points, kinds, count)
-        count = keep_connectors(world, body, low, high, reach, VOLUMETRIC, scratch, found, points, kinds, count, groups)
-        count = keep_chains(world, body, low, high, scratch, found, points, kinds, count)
+        groups = group_waypoints(world, body, max_distance, VOLUMETRIC, scratch.group, points, motions, count)
+        count = keep_connectors(
+            world, body, low, high, max_distance, VOLUMETRIC, scratch, found, points, motions, count, groups
+        )
+        count = keep_chains(world, body, low, high, scratch, found, points, motions, count)
     return count
 
 
 @kernel
 def place_region(
-    world, body, low, high, wanted, columns, levels, corners, walls, rims, narrow, scratch, points, kinds, count
+    world, body, low, high, wanted, columns, levels, corners, walls, rims, narrow, scratch, points, motions, count
 ):
     """Local waypoints of a region, after the `count` boundary waypoints that are given; returns the new count.
 
     `low`, `high` are corners (tuples). `columns` x `columns` verticals look for floors, a lattice of `levels` cubed
     looks for free space, `corners` (c, 3) float64 are places beside corners and in openings, `walls` (w, 3) float64
     places beside walls and ceilings, `rims` (r, 6) float64 places above and beside rims of roofs, `narrow` (t, 3)
-    float64 places in openings. `points` (most, 3) float32 and `kinds` (most,) uint8 are set.
+    float64 places in openings. `points` (most, 3) float32 and `motions` (most,) uint8 are set.
     """
     size = high[0] - low[0], high[1] - low[1], high[2] - low[2]
     width = max(size[0], size[1]) / columns
@@ -442,15 +457,15 @@ def place_region(
         for i in range(columns * columns):
             x = low[0] + (i // columns + 0.5) * size[0] / columns
             y = low[1] + (i % columns + 0.5) * size[1] / columns
-            count = keep_floors(world, body, x, y, low, high, 0.45 * width, scratch, points, kinds, count)
+            count = keep_floors(world, body, x, y, low, high, 0.45 * width, scratch, points, motions, count)
     for at in range(corners.shape[0]):
         p = corners[at, 0], corners[at, 1], corners[at, 2]
         if wanted & SURFACE:
             down = ground_below(world, body, p, 4.0 * body.lift)
             if down < math.inf:
                 stand = p[0], p[1], p[2] - down + body.lift
-                count = keep(world, body, stand, low, high, SURFACE, 0.15 * width, points, kinds, count)
-        count = keep(world, body, p, low, high, wanted & (ADHESIVE | VOLUMETRIC), 0.35 * width, points, kinds, count)
+                count = keep(world, body, stand, low, high, SURFACE, 0.15 * width, points, motions, count)
+        count = keep(world, body, p, low, high, wanted & (ADHESIVE | VOLUMETRIC), 0.35 * width, points, motions, count)
     if wanted & SURFACE:
         step = max(2.0 * body.radius, width / 6.0)
         side = math.ceil(size[0] / step), math.ceil(size[1] / step)
@@ -458,11 +473,13 @@ def place_region(
         for i in range(side[0] * side[1]):
             x = low[0] + (i // side[1] + 0.5) * size[0] / side[0]
             y = low[1] + (i % side[1] + 0.5) * size[1] / side[1]
-            found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.kinds, found)
-        count = keep_guards(world, body, low, high, 1.25 * width, scratch.fine, 0, found, points, kinds, count)
-        reach = 1.5 * width
-        groups = group_waypoints(world, body, 2.0 * reach, SURFACE, scratch.group, points, kinds, count)
-        count = keep_connectors(world, body, low, high, reach, SURFACE, scratch, found, points, kinds, count, groups)
+            found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.motions, found)
+        count = keep_guards(world, body, low, high, 1.25 * width, scratch.fine, 0, found, points, motions, count)
+        max_distance = 1.5 * width
+        groups = group_waypoints(world, body, 2.0 * max_distance, SURFACE, scratch.group, points, motions, count)
+        count = keep_connectors(
+            world, body, low, high, max_distance, SURFACE, scratch, found, points, motions, count, groups
+        )
     if wanted & (VOLUMETRIC | ADHESIVE):
         for i in range(levels * levels * levels):
             p = (
@@ -470,39 +487,41 @@ def place_region(
                 low[1] + (i // levels % levels + 0.5) * size[1] / levels,
                 low[2] + (i % levels + 0.5) * size[2] / levels,
             )
-            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, motions, count)
     if wanted & VOLUMETRIC:
-        reach = 2.0 * max(size[0], size[1], size[2]) / levels
-        count = keep_narrow(world, body, low, high, reach, narrow, scratch, points, kinds, count)
+        max_distance = 2.0 * max(size[0], size[1], size[2]) / levels
+        count = keep_narrow(world, body, low, high, max_distance, narrow, scratch, points, motions, count)
     if wanted & ADHESIVE:
         seen = count
         for at in range(seen):
-            if kinds[at] & SURFACE == 0:
+            if motions[at] & SURFACE == 0:
                 continue
             for turn in range(5):
                 side = 1.0 - (turn & 2)
                 way = (side, 0.0, 0.0) if turn & 1 else (0.0, side, 0.0)
                 if turn == 4:
                     way = 0.0, 0.0, 1.0
-                reach = size[2] if turn == 4 else width
+                max_distance = size[2] if turn == 4 else width
                 count = keep_beside(
-                    world, body, row(points, at), way, reach, low, high, 0.45 * width, points, kinds, count
+                    world, body, row(points, at), way, max_distance, low, high, 0.45 * width, points, motions, count
                 )
         for at in range(walls.shape[0]):
             p = walls[at, 0], walls[at, 1], walls[at, 2]
-            count = keep(world, body, p, low, high, ADHESIVE, 0.45 * width, points, kinds, count)
+            count = keep(world, body, p, low, high, ADHESIVE, 0.45 * width, points, motions, count)
         found = climbs_of(world, body, low, high, walls, scratch.fine)
         for need in (ADHESIVE, wanted & (SURFACE | ADHESIVE)):
-            groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, kinds, count)
-            count = keep_connectors(world, body, low, high, width, need, scratch, found, points, kinds, count, groups)
+            groups = group_waypoints(world, body, 2.0 * width, need, scratch.group, points, motions, count)
+            count = keep_connectors(world, body, low, high, width, need, scratch, found, points, motions, count, groups)
         if wanted & SURFACE:
-            reach = max(width, 2.0 * body.near)
-            count = keep_rims(world, body, low, high, reach, 1.5 * width, rims, scratch.group, points, kinds, count)
+            max_distance = max(width, 2.0 * body.near)
+            count = keep_rims(
+                world, body, low, high, max_distance, 1.5 * width, rims, scratch.group, points, motions, count
+            )
     return count
 
 
 @kernel
-def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, narrow, scratch, points, kinds):
+def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, narrow, scratch, points, motions):
     """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many.
 
     `walls` (w, 3) float64 are places beside the walls and ceilings that the face cuts, `rims` (r, 3) float64 places
@@ -523,9 +542,9 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
             for i in range(parts):
                 along_u = low[u] + (i + 0.5) * (high[u] - low[u]) / parts
                 x, y = (low[0], along_u) if axis == 0 else (along_u, low[1])
-                found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.kinds, found)
+                found = keep_floors(world, body, x, y, low, high, 0.0, scratch, scratch.fine, scratch.motions, found)
             count = keep_guards(
-                world, body, low, high, 1.25 * width * turn, scratch.fine, 0, found, points, kinds, count
+                world, body, low, high, 1.25 * width * turn, scratch.fine, 0, found, points, motions, count
             )
     if wanted & SURFACE and axis == 2:
         # Ground that rises through a horizontal face: along lines in the plane that its foot is in.
@@ -538,7 +557,7 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
                 away, _ = ray_nearest(world.tree, world.stack, (x, y, low[2] - body.lift), way, width)
                 if away < math.inf:
                     spot = along((x, y, low[2]), way, away)
-                    count = keep(world, body, spot, low, high, SURFACE, 0.3 * width, points, kinds, count)
+                    count = keep(world, body, spot, low, high, SURFACE, 0.3 * width, points, motions, count)
     if wanted & (VOLUMETRIC | ADHESIVE):
         for i in range(levels * levels):
             shift_u = (i // levels + 0.5) * (high[u] - low[u]) / levels
@@ -548,12 +567,12 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
                 low[1] + shift_u * (u == 1) + shift_v * (v == 1),
                 low[2] + shift_v * (v == 2),
             )
-            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, kinds, count)
+            count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, motions, count)
     if wanted & VOLUMETRIC:
         for at in range(narrow.shape[0]):
             # Whoever is inside an opening sees little of the face: one place for each.
             p = narrow[at, 0], narrow[at, 1], narrow[at, 2]
-            count = keep(world, body, p, low, high, VOLUMETRIC, narrow[at, 3], points, kinds, count)
+            count = keep(world, body, p, low, high, VOLUMETRIC, narrow[at, 3], points, motions, count)
     if wanted & ADHESIVE:
         first = 0
         for at in range(walls.shape[0] + rims.shape[0]):
@@ -562,47 +581,49 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
                 first = count
             spot = walls[at] if at < walls.shape[0] else rims[at - walls.shape[0]]
             p = rounded((spot[0], spot[1], spot[2]))
-            if reached(world, body, p, 0.35 * width, ADHESIVE, first, points, kinds, count) < 0:
-                count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, kinds, count)
+            if reached(world, body, p, 0.35 * width, ADHESIVE, first, points, motions, count) < 0:
+                count = keep(world, body, p, low, high, ADHESIVE, 0.0, points, motions, count)
     return count
 
 
 @kernel
-def kinds_of(world, body, points, kinds):
-    """Set `kinds` (n,) uint8: what positions `points` (n, 3) float32 are good for."""
-    for at in range(points.shape[0]):
-        kinds[at] = kind_of(world, body, row(points, at))
+def find_motions(world, body, points, motions):
+    """Set `motions` (n,) uint8: what positions `points` (n, 3) float32 are good for."""
+    for place in range(points.shape[0]):
+        motions[place] = motions_at(world, body, row(points, place))
 
 
 @kernel
-def add_places(world, body, low, high, wanted, places, points, kinds, count):
+def add_places(world, body, low, high, wanted, places, points, motions, count):
     """Add `places` (t, 4) float64 that a body fits at; the last column is how far they keep from others.
 
-    `points` (most, 3) float32 and `kinds` (most,) uint8 hold `count` waypoints; returns how many there are then.
+    `points` (most, 3) float32 and `motions` (most,) uint8 hold `count` waypoints; returns how many there are then.
     """
-    for at in range(places.shape[0]):
-        p = places[at, 0], places[at, 1], places[at, 2]
-        count = keep(world, body, p, low, high, wanted, places[at, 3], points, kinds, count)
+    for place in range(places.shape[0]):
+        p = places[place, 0], places[place, 1], places[place, 2]
+        count = keep(world, body, p, low, high, wanted, places[place, 3], points, motions, count)
     return count
 
 
 @kernel
-def add_joining(world, body, low, high, reach, wanted, places, scratch, points, kinds, count):
+def add_joining(world, body, low, high, max_distance, wanted, places, scratch, points, motions, count):
     """Add those of `places` (t, 4) float64 that join waypoints, or that a flyer sees no waypoint from."""
     if wanted & VOLUMETRIC:
-        count = keep_narrow(world, body, low, high, reach, places, scratch, points, kinds, count)
+        count = keep_narrow(world, body, low, high, max_distance, places, scratch, points, motions, count)
     need = wanted & (SURFACE | ADHESIVE)
     if need:
         found = min(places.shape[0], scratch.fine.shape[0])
         for at in range(found):
             scratch.fine[at, 0], scratch.fine[at, 1], scratch.fine[at, 2] = places[at, 0], places[at, 1], places[at, 2]
-        groups = group_waypoints(world, body, reach, need, scratch.group, points, kinds, count)
-        count = keep_connectors(world, body, low, high, reach, need, scratch, found, points, kinds, count, groups)
+        groups = group_waypoints(world, body, max_distance, need, scratch.group, points, motions, count)
+        count = keep_connectors(
+            world, body, low, high, max_distance, need, scratch, found, points, motions, count, groups
+        )
     return count
 
 
 @kernel
-def edges_with_new(world, body, points, kinds, faces, first, count, wanted, starts, ends, motions):
+def edges_with_new(world, body, points, waypoint_motions, faces, first, count, wanted, starts, ends, motions):
     """Edges of a region that one of the waypoints from `first` on is at; returns how many.
 
     `faces` (count,) int32 names the lower region of those on a face to one, -1 for others: edges between two of one
@@ -612,7 +633,7 @@ def edges_with_new(world, body, points, kinds, faces, first, count, wanted, star
     for j in range(first, count):
         q = row(points, j)
         for i in range(j):
-            both = kinds[i] & kinds[j] & wanted
+            both = waypoint_motions[i] & waypoint_motions[j] & wanted
             if both == 0 or (faces[i] >= 0 and faces[i] == faces[j]):
                 continue
             motion = motions_between(world, body, row(points, i), q, both, True)
@@ -627,24 +648,24 @@ def edges_with_new(world, body, points, kinds, faces, first, count, wanted, star
 @kernel
 def count_rows(nodes, starts, ends, counts):
     """Add the degrees of a region's edges (places in `nodes`) to `counts` (n,) int64."""
-    for at in range(starts.size):
-        counts[nodes[starts[at]]] += 1
-        counts[nodes[ends[at]]] += 1
+    for edge in range(starts.size):
+        counts[nodes[starts[edge]]] += 1
+        counts[nodes[ends[edge]]] += 1
 
 
 @kernel
 def fill_rows(nodes, starts, ends, motions, cursor, out_targets, out_motions):
     """Write a region's edges into their rows; `cursor` (n,) int64 is the next free slot of each row."""
-    for at in range(starts.size):
-        a, b = nodes[starts[at]], nodes[ends[at]]
+    for edge in range(starts.size):
+        a, b = nodes[starts[edge]], nodes[ends[edge]]
         slot = cursor[a]
         cursor[a] = slot + 1
         out_targets[slot] = b
-        out_motions[slot] = motions[at]
+        out_motions[slot] = motions[edge]
         slot = cursor[b]
         cursor[b] = slot + 1
         out_targets[slot] = a
-        out_motions[slot] = motions[at]
+        out_motions[slot] = motions[edge]
 
 
 _TOUCH = 1e-3  # of a radius: what is nearer to the surface of a ball touches it
@@ -661,12 +682,12 @@ _GROWTH = 0.6  # of the growth away from both sides that says that there is room
 
 
 @helper
-def contact(world, body, p, reach):
-    """Nearest point to a body at `p`, up to `reach` metres from its axis: (distance or inf, point as the ball sees it).
+def contact(world, body, p, max_distance):
+    """Nearest point to a body at `p`, within `max_distance` of its axis: (distance or inf, point as the ball sees it).
 
     An upright body is a row of balls; what the upper ones are near to is as far below them.
     """
-    best, where = reach * reach, p
+    best, where = max_distance * max_distance, p
     found = False
     parts = math.ceil(body.top / max(body.radius, body.step))
     for part in range(parts + 1):
@@ -690,22 +711,22 @@ def shrunk(world, body, spot, way, least, most):
 
     Infinity where nothing stops it, 0 where it is smaller than `least`.
     """
-    reach = most
+    radius = most
     other = spot
     for _ in range(_TURNS):
-        away, point = contact(world, body, along(spot, way, reach), reach * (1.0 - _TOUCH))
+        away, point = contact(world, body, along(spot, way, radius), radius * (1.0 - _TOUCH))
         if away == math.inf:
-            return (math.inf if reach == most else reach), other
+            return (math.inf if radius == most else radius), other
         other = point
         side = subtract(point, spot)
         facing = 2.0 * dot(side, way)
         if facing <= 0.0:
             return 0.0, other
         smaller = dot(side, side) / facing
-        if smaller >= reach * (1.0 - _TOUCH):
-            return reach, other
-        reach = smaller
-        if reach < least:
+        if smaller >= radius * (1.0 - _TOUCH):
+            return radius, other
+        radius = smaller
+        if radius < least:
             return 0.0, other
     return 0.0, other
 
@@ -862,7 +883,7 @@ def roomiest_on_planes(world, body, axis, levels, centres, radii, first, last, f
                     centres[row, u], centres[row, v] = along_u, along_v
             half, spacing = 1, 0.5 * spacing
         p = centres[row, 0], centres[row, 1], centres[row, 2]
-        fits[row] = best > body.radius and kind_of(world, body, p) != 0
+        fits[row] = best > body.radius and motions_at(world, body, p) != 0
 
 
 @kernel

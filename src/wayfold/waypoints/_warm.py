@@ -25,7 +25,7 @@ def warm() -> None:
     shut = waypoints.surroundings.moved(shut)
     blocked = waypoints.surroundings.with_blocks([shut])
     pair = np.array([[0, 1]], np.int32)
-    blocked.stopped(waypoints._positions(), pair, np.ones(1, np.uint8))
+    blocked.stopped(waypoints.local_points(), pair, np.ones(1, np.uint8))
     resample(waypoints, blocked, [shut], shut.bounds, {}, {}, 7)
     voxels = VoxelWaypoints.from_voxels([[[False, True, False]], [[False, False, False]]], region_size=2)
     voxels.path((0, 0, 0), (0, 0, 2)).smooth()

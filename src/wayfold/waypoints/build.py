@@ -55,7 +55,7 @@ class Placed(NamedTuple):
     """Waypoints of one region or face."""
 
     points: NDArray[np.float32]
-    kinds: NDArray[np.uint8]
+    motions: NDArray[np.uint8]
 
 
 class Spots(NamedTuple):
@@ -135,14 +135,14 @@ def build(
             progress(done[0], total)
 
     locals_, faces, empty = _place(surroundings, cut, spots, int(motions), workers, step)
-    points, kinds, of, nodes = _number(locals_, faces, cut)
+    points, waypoint_motions, of, nodes = _number(locals_, faces, cut)
     if not len(points):
         raise GeometryError(
             f"no waypoint fits: there is no place in the mesh for an agent of radius {agent.radius:g} and height"
             f" {agent.height:g} m with the motions {motions!r}"
         )
     clock.append(time.perf_counter())
-    edges = _join(surroundings, points, kinds, of, nodes, empty, int(motions), workers, step)
+    edges = _join(surroundings, points, waypoint_motions, of, nodes, empty, int(motions), workers, step)
     clock.append(time.perf_counter())
     graph = _assemble(surroundings.frame.world(points.astype(np.float64)), nodes, edges)
     corner = surroundings.frame.world(cut.low)
@@ -250,7 +250,7 @@ def _place(
         return cell, low, tuple(planes[d][cell[d] + 1] for d in range(3))
 
     def place_faces(first: int, last: int) -> None:
-        world, scratch, points, kinds = surroundings.world(), new_scratch(), *new_room()
+        world, scratch, points, waypoint_motions = surroundings.world(), new_scratch(), *new_room()
         for region in range(first, last):
             cell, low, high = box(region)
             for axis in range(3):
@@ -270,12 +270,12 @@ def _place(
                         spots.face_narrow[axis][region],
                         scratch,
                         points,
-                        kinds,
+                        waypoint_motions,
                     )
-                    faces[region, axis] = Placed(points[:found].copy(), kinds[:found].copy())
+                    faces[region, axis] = Placed(points[:found].copy(), waypoint_motions[:found].copy())
 
     def place_locals(first: int, last: int) -> None:
-        world, scratch, points, kinds = surroundings.world(), new_scratch(), *new_room()
+        world, scratch, points, waypoint_motions = surroundings.world(), new_scratch(), *new_room()
         nothing = np.empty(0, np.int32)
         for region in range(first, last):
             cell, low, high = box(region)
@@ -286,9 +286,9 @@ def _place(
                 for key in ((region, axis), (region - strides[axis], axis)):
                     face = faces.get(key) if key[0] == region or cell[axis] > 0 else None
                     if face is not None:
-                        points[given : given + len(face.kinds)] = face.points
-                        kinds[given : given + len(face.kinds)] = face.kinds
-                        given += len(face.kinds)
+                        points[given : given + len(face.motions)] = face.points
+                        waypoint_motions[given : given + len(face.motions)] = face.motions
+                        given += len(face.motions)
             columns, levels = (1, _EMPTY_LEVELS) if empty[region] else (_COLUMNS, LEVELS)
             wanted = motions & Motion.VOLUMETRIC if empty[region] else motions
             found = _place_kernels.place_region(
@@ -305,10 +305,10 @@ def _place(
                 spots.narrow[region],
                 scratch,
                 points,
-                kinds,
+                waypoint_motions,
                 given,
             )
-            locals_[region] = Placed(points[given:found].copy(), kinds[given:found].copy())
+            locals_[region] = Placed(points[given:found].copy(), waypoint_motions[given:found].copy())
 
     run_chunks(place_faces, count, workers=workers, chunk=4, progress=step)
     run_chunks(place_locals, count, workers=workers, chunk=4, progress=step)
@@ -335,7 +335,7 @@ def new_room() -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
 def _number(
     locals_: list[Placed], faces: dict[tuple[int, int], Placed], cut: Cut
 ) -> tuple[NDArray[np.float32], NDArray[np.uint8], NDArray[np.int32], list[NDArray[np.int32]]]:
-    """Number the waypoints region by region: points, kinds, regions of each, and the waypoints of each region."""
+    """Number the waypoints region by region: points, motions, regions of each, and the waypoints of each region."""
     strides = (cut.shape[1] * cut.shape[2], cut.shape[2], 1)
     parts: list[Placed] = []
     owners: list[tuple[int, int, int]] = []
@@ -347,7 +347,7 @@ def _number(
             if placed is None:
                 continue
             other = -1 if axis < 0 else region + strides[axis]
-            ids = np.arange(start, start + len(placed.kinds), dtype=np.int32)
+            ids = np.arange(start, start + len(placed.motions), dtype=np.int32)
             start += len(ids)
             parts.append(placed)
             owners.append((region, other, len(ids)))
@@ -355,17 +355,17 @@ def _number(
             if other >= 0:
                 members[other].append(ids)
     points = np.concatenate([part.points for part in parts])
-    kinds = np.concatenate([part.kinds for part in parts])
+    motions = np.concatenate([part.motions for part in parts])
     rows = np.array(owners, np.int64)
     of = np.repeat(rows[:, :2], rows[:, 2], axis=0).astype(np.int32)
     nodes = [np.sort(np.concatenate([np.empty(0, np.int32), *ids])) for ids in members]
-    return points, kinds, np.ascontiguousarray(of), nodes
+    return points, motions, np.ascontiguousarray(of), nodes
 
 
 def _join(
     surroundings: Surroundings,
     points: NDArray[np.float32],
-    kinds: NDArray[np.uint8],
+    waypoint_motions: NDArray[np.uint8],
     of: NDArray[np.int32],
     nodes: list[NDArray[np.int32]],
     empty: NDArray[np.bool_],
@@ -390,7 +390,7 @@ def _join(
                 nodes[region],
                 of,
                 region,
-                kinds,
+                waypoint_motions,
                 motions,
                 bool(empty[region]),
                 *scratch,
@@ -398,10 +398,10 @@ def _join(
             for motion in (Motion.SURFACE, Motion.ADHESIVE):
                 if motions & Motion.ADHESIVE and not empty[region]:
                     count = _kernels.drop_islands(
-                        nodes[region], of, kinds, int(motion), _LEAST_ISLAND, *scratch, count, group, met
+                        nodes[region], of, waypoint_motions, int(motion), _LEAST_ISLAND, *scratch, count, group, met
                     )
-            starts, ends, kinds_of = scratch
-            edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), kinds_of[:count].copy())
+            starts, ends, edge_motions = scratch
+            edges[region] = Edges(starts[:count].copy(), ends[:count].copy(), edge_motions[:count].copy())
 
     run_chunks(work, len(nodes), workers=workers, chunk=4, progress=step)
     return edges
@@ -421,5 +421,5 @@ def _assemble(points: NDArray[np.float64], nodes: list[NDArray[np.int32]], edges
         _place_kernels.fill_rows(ids, part.starts, part.ends, part.motions, cursor, targets, motions)
         edges[at] = Edges(part.starts[:0], part.ends[:0], part.motions[:0])
     # Turning every edge round lists the sources of each row in ascending order: a sort by counting.
-    offsets, targets, _, kinds = turn_round(offsets, targets, None, motions)
-    return Graph(points, offsets, targets, None, kinds)
+    offsets, targets, _, row_motions = turn_round(offsets, targets, None, motions)
+    return Graph(points, offsets, targets, None, row_motions)

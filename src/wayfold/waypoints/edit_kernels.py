@@ -56,7 +56,7 @@ def drop_edges(offsets, targets, motions, edges):
 
 
 @kernel
-def set_edges(offsets, targets, motions, costs, edges, kinds, prices, first):
+def set_edges(offsets, targets, motions, costs, edges, edge_motions, prices, first):
     """Add edges from row `first` on; each replaces those between the same two waypoints, all parallel ones too.
 
     Returns (edges done, edges gained); fewer are done when a row has no spare slot left. `costs` and `prices` may be of
@@ -76,7 +76,7 @@ def set_edges(offsets, targets, motions, costs, edges, kinds, prices, first):
                     return at, fresh
                 fresh += side
             targets[slot] = b
-            motions[slot] = kinds[at]
+            motions[slot] = edge_motions[at]
             if costs.size > 0:
                 costs[slot] = prices[at]
             for parallel in range(slot + 1, offsets[a + 1]):

@@ -46,7 +46,7 @@ def update(
     pairs = _pairs(edges, "edges", count)
     gone = _pairs(remove, "remove", waypoints.num_waypoints)
     dead = _nodes(remove_waypoints, waypoints.num_waypoints)
-    kinds = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
+    edge_motions = _column(motions, len(pairs), "motions", 1, int(ALL_MOTIONS))
     prices = _prices(waypoints.graph, costs, len(pairs))
     home = _region_of(waypoints.layout, more)
     make_room(waypoints)
@@ -66,7 +66,7 @@ def update(
     while done < len(pairs):
         prices_kept = _NO_COSTS if graph.costs is None else graph.costs
         done, fresh = edit_kernels.set_edges(
-            graph.offsets, graph.targets, graph.motions, prices_kept, pairs, kinds, prices, done
+            graph.offsets, graph.targets, graph.motions, prices_kept, pairs, edge_motions, prices, done
         )
         waypoints._count_edges(int(fresh))
         if done < len(pairs):
@@ -76,7 +76,7 @@ def update(
     _lower_scale(graph, pairs, prices)
     touched = np.concatenate([gone, pairs])
     waypoints._forget(np.unique(touched))
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.ascontiguousarray(touched), bool(len(pairs)))
 
 
@@ -102,7 +102,7 @@ def splice(
     )
     waypoints._count_edges(int(fresh))
     waypoints._forget(np.unique(where))
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.ascontiguousarray(where), True), numbers
 
 
@@ -143,7 +143,7 @@ def _renew(
 
 
 def trim(waypoints: WaypointGraph, count: int) -> Edit:
-    """See `WaypointGraph._trim`; the first `count` waypoints stay."""
+    """See `WaypointGraph.trim`; the first `count` waypoints stay."""
     graph, layout = waypoints.graph, waypoints.layout
     assert graph.motions is not None
     rows = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
@@ -163,7 +163,7 @@ def trim(waypoints: WaypointGraph, count: int) -> Edit:
     waypoints.removed = waypoints.removed[:count].copy()
     waypoints._usable.clear()
     waypoints._tree = None
-    waypoints._edits += 1
+    waypoints.edits += 1
     return Edit(np.empty((0, 2), np.int32), False)
 
 
@@ -174,7 +174,7 @@ def _lower_scale(graph: Graph, pairs: NDArray[np.int32], prices: NDArray[np.floa
     ends = graph.points[pairs]
     lengths = np.sqrt(((ends[:, 0] - ends[:, 1]) ** 2).sum(axis=1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        graph._scale = float(np.fmin.reduce(prices / lengths, initial=graph._scale))
+        graph.scale = float(np.fmin.reduce(prices / lengths, initial=graph.scale))
 
 
 def make_room(waypoints: WaypointGraph, *, again: bool = False) -> None:
@@ -236,20 +236,20 @@ def _edges_of(graph: Graph, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
 
 def _among(values: NDArray[np.int32], nodes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Which values are among some ascending nodes."""
-    at = np.searchsorted(nodes, values)
-    found = at < len(nodes)
-    found[found] = nodes[at[found]] == values[found]
+    index = np.searchsorted(nodes, values)
+    found = index < len(nodes)
+    found[found] = nodes[index[found]] == values[found]
     return found
 
 
 def _region_of(layout: Regions, points: NDArray[np.float64]) -> NDArray[np.int32]:
     """Regions of new waypoints."""
     home = np.full((len(points), 2), -1, np.int32)
-    for at, point in enumerate(points):
+    for index, point in enumerate(points):
         inside = np.flatnonzero(((point >= layout.boxes[:, :3]) & (point <= layout.boxes[:, 3:])).all(axis=1))
         if not len(inside):
-            raise OffMapError(f"add_waypoints[{at}] {point.tolist()} lies in no region")
-        home[at, : min(2, len(inside))] = inside[:2]
+            raise OffMapError(f"add_waypoints[{index}] {point.tolist()} lies in no region")
+        home[index, : min(2, len(inside))] = inside[:2]
     return home
 
 

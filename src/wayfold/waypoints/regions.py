@@ -58,6 +58,11 @@ class Regions:
         offsets = offsets_of(sizes)
         return cls(boxes, of, shape, offsets, np.ascontiguousarray(listed[order]))
 
+    def waypoints_in(self, regions: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The waypoints of some regions, one region after the other; those of several stand in each."""
+        parts = [self.members[self.offsets[region] : self.offsets[region + 1]] for region in regions]
+        return np.concatenate([np.empty(0, np.int32), *parts])
+
     def __len__(self) -> int:
         return len(self.boxes)
 

@@ -104,7 +104,7 @@ def resample(
     known : dict
         What earlier edits have found around blocks; not changed.
     motions : int
-        Kinds of edges to make.
+        Motion bits of the edges to make.
     """
     return _Resampling(waypoints, surroundings, extra, motions).run(blocks, changed, known)
 
@@ -150,19 +150,19 @@ class _Resampling:
         gone_nodes = np.unique(np.concatenate([np.empty(0, np.int32), *dead]))
         self.dead = np.zeros(self.waypoints.num_waypoints, np.bool_)
         self.dead[gone_nodes] = True
-        self.kinds = np.full(self.waypoints.num_waypoints, _UNKNOWN, np.uint8)
+        self.waypoint_motions = np.full(self.waypoints.num_waypoints, _UNKNOWN, np.uint8)
         self.fresh: dict[tuple[int, int], tuple[NDArray[np.float32], NDArray[np.int32]]] = {}
         self.count = 0
         for key in faces:
             self._place_face(key)
         for region in regions:
             self._place_region(int(region))
-        gone, pairs, kinds = [np.empty((0, 2), np.int32)], [np.empty((0, 2), np.int32)], [np.empty(0, np.uint8)]
+        gone, pairs, motions = [np.empty((0, 2), np.int32)], [np.empty((0, 2), np.int32)], [np.empty(0, np.uint8)]
         for region in regions:
             lost, joined, types = self._edges(int(region))
             gone.append(lost)
             pairs.append(joined)
-            kinds.append(types)
+            motions.append(types)
         keys = sorted(self.fresh, key=lambda key: int(self.fresh[key][1][0]))
         points = [self.fresh[key][0].astype(np.float64) for key in keys]
         home = [np.tile(np.array([self._home(key)], np.int32), (len(self.fresh[key][1]), 1)) for key in keys]
@@ -173,7 +173,7 @@ class _Resampling:
             np.concatenate([np.empty((0, 2), np.int32), *home]),
             distinct(np.concatenate(gone)).rows,
             np.concatenate(pairs),
-            np.concatenate(kinds),
+            np.concatenate(motions),
             self.known,
         )
 
@@ -334,25 +334,25 @@ class _Resampling:
     def _kept(self, region: int) -> NDArray[np.int32]:
         """Waypoints of a region that stay and that are of use.
 
-        In a block, or too close to it, is nobody: a waypoint there would keep new ones away from where there is room.
+        Waypoints in a block or too close to one are not: they would keep new ones away from places where there is room.
         """
         layout = self.waypoints.layout
         members = layout.members[layout.offsets[region] : layout.offsets[region + 1]]
         members = members[~self.dead[members] & ~self.waypoints.removed[members]]
-        new = members[self.kinds[members] == _UNKNOWN]
+        new = members[self.waypoint_motions[members] == _UNKNOWN]
         if len(new):
-            kinds = np.empty(len(new), np.uint8)
-            points = self.waypoints._positions()[new].astype(np.float32)
-            _place_kernels.kinds_of(self.world, self.around.body, points, kinds)
-            self.kinds[new] = kinds
-        return members[self.kinds[members] > 0]
+            waypoint_motions = np.empty(len(new), np.uint8)
+            points = self.waypoints.local_points()[new].astype(np.float32)
+            _place_kernels.find_motions(self.world, self.around.body, points, waypoint_motions)
+            self.waypoint_motions[new] = waypoint_motions
+        return members[self.waypoint_motions[members] > 0]
 
     def _given(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.float32], NDArray[np.uint8]]:
-        points, kinds = build.new_room()
-        count = min(len(nodes), len(kinds))
-        points[:count] = self.waypoints._positions()[nodes[:count]]
-        kinds[:count] = self.kinds[nodes[:count]]
-        return points, kinds
+        points, waypoint_motions = build.new_room()
+        count = min(len(nodes), len(waypoint_motions))
+        points[:count] = self.waypoints.local_points()[nodes[:count]]
+        waypoint_motions[:count] = self.waypoint_motions[nodes[:count]]
+        return points, waypoint_motions
 
     def _note(self, key: tuple[int, int], points: NDArray[np.float32]) -> None:
         if len(points):
@@ -365,11 +365,11 @@ class _Resampling:
         other = region + self.strides[axis]
         low, high = self._bounds(region)
         flat = tuple(high[d] if d == axis else low[d] for d in range(3))
-        level, reach = high[axis], self.around.body.near
+        level, max_distance = high[axis], self.around.body.near
         planes = [np.array([level]) if d == axis else self.planes[d][1:-1] for d in range(3)]
         narrow = self._narrow(self._reaching(self.balls, region, other), flat, high, 1.3)
         beside = self._reaching(self.beside, region, other)[:, :4]
-        beside = beside[np.abs(beside[:, axis] - level) <= reach]
+        beside = beside[np.abs(beside[:, axis] - level) <= max_distance]
         beside[:, axis] = level
         both = np.concatenate([on_planes(self.around, narrow, axis, planes, 1)[0], beside])
         both = np.ascontiguousarray(both[((both[:, :3] >= flat) & (both[:, :3] <= high)).all(axis=1)])
@@ -378,9 +378,9 @@ class _Resampling:
         of = self.waypoints.layout.of
         nodes = self._kept(region)
         nodes = nodes[(of[nodes, 0] == region) & (of[nodes, 1] == other)]
-        points, kinds = self._given(nodes)
+        points, waypoint_motions = self._given(nodes)
         count = _place_kernels.add_places(
-            self.world, self.around.body, flat, high, self.motions, both, points, kinds, len(nodes)
+            self.world, self.around.body, flat, high, self.motions, both, points, waypoint_motions, len(nodes)
         )
         self._note(key, points[len(nodes) : count])
 
@@ -406,12 +406,12 @@ class _Resampling:
     def _filled(self, region: int) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.uint8], int]:
         nodes, fresh = self._members(region)
         old = nodes[: len(nodes) - len(fresh)]
-        points, kinds = self._given(old)
-        count = min(len(nodes), len(kinds))
+        points, waypoint_motions = self._given(old)
+        count = min(len(nodes), len(waypoint_motions))
         points[len(old) : count] = fresh[: count - len(old)]
         new = slice(min(len(old), count), count)
-        _place_kernels.kinds_of(self.world, self.around.body, points[new], kinds[new])
-        return nodes[:count], points, kinds, count
+        _place_kernels.find_motions(self.world, self.around.body, points[new], waypoint_motions[new])
+        return nodes[:count], points, waypoint_motions, count
 
     def _place_region(self, region: int) -> None:
         low, high = self._bounds(region)
@@ -421,28 +421,28 @@ class _Resampling:
         tight = np.column_stack([narrow.centres, narrow.radii])
         if not len(beside) and not len(tight):
             return
-        _, points, kinds, given = self._filled(region)
+        _, points, waypoint_motions, given = self._filled(region)
         body, world = self.around.body, self.world
-        count = _place_kernels.add_places(world, body, low, high, self.motions, beside, points, kinds, given)
-        reach = 2.0 * self.cut.size / build.LEVELS
+        count = _place_kernels.add_places(world, body, low, high, self.motions, beside, points, waypoint_motions, given)
+        max_distance = 2.0 * self.cut.size / build.LEVELS
         tried = np.ascontiguousarray(np.concatenate([tight, beside]))
         # Those in narrow places are for flyers only.
         for wanted, more in ((Motion.VOLUMETRIC, tried), (Motion.SURFACE | Motion.ADHESIVE, beside)):
-            kinds_of = int(self.motions & wanted)
+            usable = int(self.motions & wanted)
             count = _place_kernels.add_joining(
-                world, body, low, high, reach, kinds_of, more, self.scratch, points, kinds, count
+                world, body, low, high, max_distance, usable, more, self.scratch, points, waypoint_motions, count
             )
         self._note((region, -1), points[given:count])
 
     def _edges(self, region: int) -> tuple[Pairs, Pairs, NDArray[np.uint8]]:
         """Edges to test again, and edges of the waypoints that blocks have added."""
-        nodes, points, kinds, count = self._filled(region)
+        nodes, points, waypoint_motions, count = self._filled(region)
         if (region, -1) in self.fresh:
             own, numbers = self.fresh[region, -1]
-            room = min(len(numbers), len(kinds) - count)
+            room = min(len(numbers), len(waypoint_motions) - count)
             points[count : count + room] = own[:room]
-            _place_kernels.kinds_of(
-                self.world, self.around.body, points[count : count + room], kinds[count : count + room]
+            _place_kernels.find_motions(
+                self.world, self.around.body, points[count : count + room], waypoint_motions[count : count + room]
             )
             nodes, count = np.concatenate([nodes, numbers[:room]]), count + room
         # Those that were built first, since their edges are there already.
@@ -450,7 +450,7 @@ class _Resampling:
         extra = nodes >= self.waypoints.built
         order = np.argsort(extra, kind="stable")
         nodes = nodes[order]
-        points[:count], kinds[:count] = points[:count][order], kinds[:count][order]
+        points[:count], waypoint_motions[:count] = points[:count][order], waypoint_motions[:count][order]
         first = count - int(extra.sum())
         if first == count:
             return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32), np.empty(0, np.uint8)
@@ -459,7 +459,17 @@ class _Resampling:
         room = (count - first) * count
         starts, ends, motions = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8)
         found = _place_kernels.edges_with_new(
-            self.world, self.around.body, points, kinds, faces, first, count, self.motions, starts, ends, motions
+            self.world,
+            self.around.body,
+            points,
+            waypoint_motions,
+            faces,
+            first,
+            count,
+            self.motions,
+            starts,
+            ends,
+            motions,
         )
         pairs = np.column_stack([nodes[starts[:found]], nodes[ends[:found]]]).astype(np.int32)
         return self._again(region, nodes, home), pairs, motions[:found].copy()

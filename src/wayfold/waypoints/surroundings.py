@@ -54,7 +54,7 @@ def _steep(mesh: Mesh, body: Body) -> Mesh:
 
 
 def _nothing(mesh: Mesh) -> Mesh:
-    """One triangle that nobody reaches, since an index needs something."""
+    """One triangle out of reach, since an index cannot be empty."""
     low, high = mesh.bounds
     size = max(float((high - low).max()), 1.0)
     return Mesh(low - 100.0 * size + size * np.eye(3), [(0, 1, 2)])
@@ -70,7 +70,7 @@ class Surroundings:
     mesh : Mesh
     agent : Agent
     closed : Mesh, optional
-        Surfaces that nobody may touch or stand on, such as water.
+        Surfaces that no character may touch or stand on, such as water.
     """
 
     def __init__(self, mesh: Mesh, agent: Agent, closed: Mesh | None = None) -> None:
@@ -93,7 +93,7 @@ class Surroundings:
         return Mesh(self.frame.local(mesh.vertices), mesh.triangles)
 
     def with_blocks(self, blocks: Sequence[Mesh]) -> Surroundings:
-        """The same with solids in it that nobody stands on or clings to.
+        """The same with solids that characters do not stand on or cling to.
 
         They are upright prisms in local coordinates, and their triangles are turned outwards.
         """
@@ -117,12 +117,12 @@ class Surroundings:
         )
 
     def stopped(
-        self, points: NDArray[np.float64], pairs: NDArray[np.int32], kinds: NDArray[np.uint8]
+        self, points: NDArray[np.float64], pairs: NDArray[np.int32], motions: NDArray[np.uint8]
     ) -> NDArray[np.bool_]:
-        """Which moves, pairs (k, 2) of local points (n, 3) by the motions `kinds`, blocks stop."""
+        """Which moves, pairs (k, 2) of local points (n, 3) by the motions `motions`, blocks stop."""
         hit = np.zeros(len(pairs), np.bool_)
         if self.block_mesh is not None and len(pairs):
-            _kernels.stopped(self.world(), self.body, points, pairs, kinds, hit)
+            _kernels.stopped(self.world(), self.body, points, pairs, motions, hit)
         return hit
 
     def positions(self, point: NDArray[np.float64], motions: Motion = ALL_MOTIONS) -> dict[Motion, Spot]:
@@ -159,7 +159,7 @@ class Surroundings:
     ) -> None:
         """Note the first of some spots that a motion is possible at, one inside of something solid only for want."""
         for spot in spots:
-            if _kernels.kind_of(world, self.body, spot) & motion:
+            if _kernels.motions_at(world, self.body, spot) & motion:
                 if not _kernels.enclosed(world, spot):
                     found[motion] = spot
                     return
@@ -182,8 +182,8 @@ class Surroundings:
         from wayfold.geometry.bvh_kernels import ray_nearest
 
         x, y, z = place
-        reach = rise + self.body.lift + self.body.climb
-        away, triangle = ray_nearest(world.tree, world.stack, (x, y, z + rise), (0.0, 0.0, -1.0), reach)
+        max_distance = rise + self.body.lift + self.body.climb
+        away, triangle = ray_nearest(world.tree, world.stack, (x, y, z + rise), (0.0, 0.0, -1.0), max_distance)
         return (x, y, z + rise - float(away) + self.body.lift) if triangle >= 0 else place
 
     def entrance(self, point: NDArray[np.float64], motions: Motion, name: str) -> Entrance:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.agent import Motion
 from wayfold.core import checks
 from wayfold.core.arrays import distinct
-from wayfold.core.locks import reads, writes
+from wayfold.core.locks import writes
 from wayfold.core.schema import Array, Parts, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.formats import Map3D
@@ -58,7 +58,7 @@ class VoxelSight:
 
 
 class Patch(NamedTuple):
-    """What changes in a graph when voxels change; `VoxelWaypoints._patch` works it out."""
+    """What changes in a graph when voxels change; `patch` works it out, `apply` makes the change."""
 
     where: tuple[slice, slice, slice]
     """The part of the map with the changed voxels."""
@@ -132,27 +132,6 @@ class VoxelWaypoints(WaypointGraph):
         result._held = False
         return result
 
-    @reads
-    def _patch(self, where: tuple[slice, slice, slice], closed: NDArray[np.bool_]) -> Patch | None:
-        """What has to change when some voxels do; None for nothing. Nothing is changed yet.
-
-        The regions with changed voxels are cut into boxes again, and joined with the boxes beside them; the rest of the
-        graph stays. Afterwards the graph is that of `from_voxels`, up to the numbers of waypoints.
-
-        Parameters
-        ----------
-        where : three slices
-            A part of the map.
-        closed : bool array of the shape of that part
-            Which of its voxels are blocked then.
-
-        Raises
-        ------
-        OffMapError
-            When every voxel is blocked then.
-        """
-        return _patched(self, where, closed)
-
     @writes
     def _follow(self, patch: Patch, numbers: NDArray[np.int32]) -> None:
         """Take over changed voxels, after `update` and `splice` have changed the graph.
@@ -178,8 +157,9 @@ class VoxelWaypoints(WaypointGraph):
         boxes[numbers[: len(patch.boxes)]] = patch.boxes
         self._boxes = boxes
 
-    def _trim(self) -> Edit | None:
-        edit = super()._trim()
+    def trim(self) -> Edit | None:
+        """See `WaypointGraph.trim`."""
+        edit = super().trim()
         self._boxes = self._boxes[: self.num_waypoints]
         return edit
 
@@ -187,6 +167,11 @@ class VoxelWaypoints(WaypointGraph):
         """The waypoints and voxels as they are now, which edits do not change."""
         self._held = True
         return super().frozen(motions)
+
+    @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) float64, low and high corner of the map, voxels."""
+        return np.array([np.full(3, -0.5), np.array(self.blocked.shape) - 0.5])
 
     @property
     def default_motions(self) -> Motion:
@@ -310,8 +295,8 @@ def _join(
     owner = np.concatenate([pairs[:, 0], pairs[:, 1]])
     door = np.concatenate([doors, doors])
     joined = np.concatenate([np.column_stack([owner, door]), _across(owner, door)[0]])
-    kinds = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
-    graph = Graph.from_edges(np.concatenate([_middles(boxes), places]), joined, motions=kinds)
+    motions = np.full(len(joined), int(Motion.VOLUMETRIC), np.uint8)
+    graph = Graph.from_edges(np.concatenate([_middles(boxes), places]), joined, motions=motions)
     return graph, _homes(regions, regions[pairs])
 
 
@@ -346,8 +331,39 @@ def _across(owner: NDArray[Any], door: NDArray[Any]) -> tuple[NDArray[Any], NDAr
     return np.concatenate(edges), np.concatenate(boxes)
 
 
+def patch(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], closed: NDArray[np.bool_]) -> Patch | None:
+    """What has to change when some voxels do; None for nothing. Nothing is changed yet.
+
+    The regions with changed voxels are cut into boxes again, and joined with the boxes beside them; the rest of the
+    graph stays. Afterwards the graph is that of `from_voxels`, up to the numbers of waypoints.
+
+    Parameters
+    ----------
+    waypoints : VoxelWaypoints
+    where : three slices
+        A part of the map.
+    closed : bool array of the shape of that part
+        Which of its voxels are blocked then.
+
+    Raises
+    ------
+    OffMapError
+        When every voxel is blocked then.
+    """
+    with waypoints.lock.reading():
+        return _patched(waypoints, where, closed)
+
+
+def apply(waypoints: VoxelWaypoints, changes: Patch) -> Iterator[Edit]:
+    """Change voxels and graph step by step; every edit must be passed on (to subregions) before the next step."""
+    motions = np.full(len(changes.edges), int(Motion.VOLUMETRIC), np.uint8)
+    yield waypoints.update(remove=changes.gone, remove_waypoints=changes.dead)
+    edit, numbers = waypoints.splice(changes.points, changes.home, changes.edges, motions)
+    waypoints._follow(changes, numbers)
+    yield edit
+
+
 def _patched(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], closed: NDArray[np.bool_]) -> Patch | None:
-    """See `VoxelWaypoints._patch`."""
     size, voxels = waypoints.region_size, np.array(waypoints.blocked.shape)
     shape = _regions_along(waypoints.blocked.shape, size)
     changed = np.argwhere(waypoints.blocked[where] != closed)
@@ -427,7 +443,5 @@ def _count_boxes(waypoints: VoxelWaypoints) -> int:
 
 def _boxes_in(waypoints: VoxelWaypoints, regions: NDArray[np.int64]) -> NDArray[np.int32]:
     """The waypoints in the middles of the boxes of some regions."""
-    layout = waypoints.layout
-    members = [layout.members[layout.offsets[region] : layout.offsets[region + 1]] for region in regions]
-    nodes = np.concatenate([np.empty(0, np.int32), *members])
+    nodes = waypoints.layout.waypoints_in(regions)
     return np.asarray(nodes[(waypoints._boxes[nodes, 3] > 0) & ~waypoints.removed[nodes]])

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial as bind
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.agent import AGENT_VALUES, ALL_MOTIONS, Agent, Motion, agent_from_meta, agent_to_meta, check_motions
-from wayfold.core import checks, text
+from wayfold.core import batches, checks, text
 from wayfold.core.interrupts import interruptible
 from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.progress import stage
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.geometry import Mesh
-from wayfold.graph import Graph, files
-from wayfold.path import Path, Status
+from wayfold.graph import Graph, files, searcher
+from wayfold.path import Path, Paths, Status
 from wayfold.waypoints import edit_kernels, editing
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.regions import Regions, adaptive, check_shape, uniform, usual_shape
@@ -43,13 +45,13 @@ def regions_fit(parts: Parts) -> None:
         raise ValueError("a region has a low corner above its high one")
     shape = parts.meta["shape"]
     if shape is not None and shape[0] * shape[1] * shape[2] != len(boxes):
-        raise ValueError("there are other regions than the shape says")
+        raise ValueError("the number of regions does not match the shape")
     if (of[:, 0] < 0).any() or (of[:, 0] == of[:, 1]).any():
-        raise ValueError("a waypoint has no region, or one twice")
+        raise ValueError("a waypoint has no region, or the same one twice")
     if removed[parts.arrays["targets"]].any() or np.diff(parts.arrays["offsets"])[removed].any():
-        raise ValueError("an edge leads to a waypoint that was removed")
+        raise ValueError("an edge leads to a removed waypoint")
     if parts.meta["built"] > len(of):
-        raise ValueError("there are fewer waypoints than were built")
+        raise ValueError("there are fewer waypoints than the graph was built with")
 
 
 def mesh_there(parts: Parts) -> None:
@@ -57,9 +59,9 @@ def mesh_there(parts: Parts) -> None:
     arrays = parts.arrays
     for one, two in (("vertices", "triangles"), ("closed_vertices", "closed_triangles")):
         if (one in arrays) != (two in arrays):
-            raise ValueError("a mesh is there in part only")
+            raise ValueError("a mesh has vertices or triangles only")
     if ("vertices" in arrays) != (parts.meta["agent"] is not None):
-        raise ValueError("the mesh and the agent belong together")
+        raise ValueError("a mesh needs an agent, and an agent a mesh")
     if "closed_vertices" in arrays and "vertices" not in arrays:
         raise ValueError("there is a closed mesh without a mesh")
 
@@ -79,7 +81,7 @@ SCHEMA = Schema(
     {
         "shape": Value((list, type(None)), "regions along x, y and z", each=Value(int, "", 1, _MOST), length=3),
         "built": Value(int, "waypoints that it was made with", 0, 2**31 - 1),
-        "agent": Value((dict, type(None)), "whom it was built for", fields=AGENT_VALUES),
+        "agent": Value((dict, type(None)), "the agent that it was built for", fields=AGENT_VALUES),
     },
     {"nodes": 1, "regions": 1},
     (files.rows_fit, regions_fit, mesh_there),
@@ -102,7 +104,7 @@ def to_parts(waypoints: WaypointGraph) -> Parts:
     return Parts(arrays, meta)
 
 
-def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
+def from_parts(cls: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
     """The graph."""
     arrays, facts, shape = parts.arrays, parts.meta["agent"], parts.meta["shape"]
     regions = Regions.from_pairs(arrays["boxes"], arrays["regions"], None if shape is None else tuple(shape))
@@ -113,13 +115,13 @@ def from_parts(kind: type[_WaypointGraph], parts: Parts) -> _WaypointGraph:
         if "closed_triangles" in arrays:
             closed = Mesh(arrays["closed_vertices"], arrays["closed_triangles"])
         surroundings = Surroundings(Mesh(arrays["vertices"], arrays["triangles"]), agent, closed)
-    waypoints = kind(files.graph_of(Graph, parts), regions, surroundings)
+    waypoints = cls(files.graph_of(Graph, parts), regions, surroundings)
     waypoints.removed, waypoints.built = arrays["removed"], parts.meta["built"]
     return waypoints
 
 
-_WORN = 1.1  # times the room that a graph needs, from which it is given back
-_MOST_TRIES = 2000  # waypoints that a point is tried against before it counts as shut in
+_WORN = 1.1  # times the memory that a graph needs: what is more is given back
+_MOST_TRIES = 2000  # waypoints that are tried for a point before it counts as shut in
 
 
 Price = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
@@ -127,23 +129,23 @@ Price = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]
 
 
 class Sight(Protocol):
-    """Where one can get to in a straight line from a point; `Entrance` is one in a mesh."""
+    """What can be reached in a straight line from a point; `Entrance` is one in a mesh."""
 
     def sees(self, position: NDArray[np.float64]) -> bool:
         """Whether the way to a local position is free."""
 
     def meets(self, other: Any) -> bool:
-        """Whether the way to where another one starts is free."""
+        """Whether the way to the point of another one is free."""
 
     def furthest(self, positions: NDArray[np.float64], count: int) -> int:
-        """The last of the first `count` positions that the way to is free, -1 for none."""
+        """The last of the first `count` positions to which the way is free, -1 for none."""
 
 
 class Place(NamedTuple):
     """A start or goal of a query."""
 
     name: str
-    """What errors call it."""
+    """Its name in errors."""
     point: NDArray[np.float64] | None
     """(3,), None where a waypoint was given."""
     entrance: Sight | None
@@ -174,18 +176,20 @@ class WaypointGraph(Savable):
     graph : Graph
         The waypoints and their edges.
     agent : Agent or None
-        Whom it was built for.
+        The agent that it was built for.
     timings : dict
         Seconds by stage of `build`.
     built : int
         Waypoints that it was made with; those that edits have added have higher numbers.
     removed : (n,) bool array
         Waypoints that edits have taken away; their numbers may be used again.
+    edits : int
+        How many there were.
     """
 
     def __init__(self, graph: Graph, regions: Regions, surroundings: Surroundings | None = None) -> None:
         if graph.directed:
-            raise ParameterError("a waypoint graph is undirected: this graph has one-way edges")
+            raise ParameterError("a waypoint graph must be undirected: this graph has one-way edges")
         self.graph = graph
         self.layout = regions
         self.surroundings = surroundings
@@ -199,7 +203,7 @@ class WaypointGraph(Savable):
         self.removed = np.zeros(graph.num_nodes, np.bool_)
         self._editable = False
         self._lock = ReadersWriter()
-        self._edits = 0  # how many there were
+        self.edits = 0
 
     @classmethod
     @interruptible
@@ -220,8 +224,8 @@ class WaypointGraph(Savable):
         ceilings and free space; waypoints on the face between two cubes belong to both, so that no edge leaves its
         cube. An edge keeps the agent's radius free all the way (and its height, unless it clings), and has all of
         these motion types whose test it passes: surface (walkable ground below, within `slope` and `climb`), adhesive
-        (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric. So whoever has one
-        of them finds in a graph for all what a graph for it alone has.
+        (near a wall or ceiling, with vectors to the nearest polygon that stay alike), volumetric. A character with one
+        of them therefore finds the same in a graph for all of them as in one for its motion alone.
 
         Parameters
         ----------
@@ -232,9 +236,9 @@ class WaypointGraph(Savable):
         region_size : float, metres
             Side of the cubes, at least 4 radii and 2 heights.
         motions : Motion bits or names
-            Which kinds of edges to make, for all characters that share the graph; every kind by default.
+            Motions to make edges for, those of all characters that share the graph; every motion by default.
         closed : Mesh, optional
-            Surfaces that nobody may touch, stand on or cling to, such as water.
+            Surfaces that no character may touch, stand on or cling to, such as water.
         workers : int, >= 1, optional
             Threads, all cores by default; the result is the same.
         progress : callable, optional
@@ -251,9 +255,8 @@ class WaypointGraph(Savable):
 
         if not isinstance(mesh, Mesh) or not isinstance(agent, Agent):
             raise ParameterError(f"expected a Mesh and an Agent, not {type(mesh).__name__} and {type(agent).__name__}")
-        kinds = check_motions(motions)
-        told = stage(progress, "waypoints")
-        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, kinds, closed, workers, told)
+        chosen, told = check_motions(motions), stage(progress, "waypoints")
+        graph, regions, surroundings, timings = build.build(mesh, agent, region_size, chosen, closed, workers, told)
         waypoints = cls(graph, regions, surroundings)
         waypoints.timings = timings
         return waypoints
@@ -322,6 +325,17 @@ class WaypointGraph(Savable):
         return self._edges
 
     @property
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) float64, low and high corner of the space that it covers, metres.
+
+        That of the regions where it was built in a mesh, that of the waypoints where it was made from a graph.
+        """
+        if self.surroundings is None:
+            there = self.points if self.removed.all() else self.points[~self.removed]
+            return np.array([there.min(axis=0), there.max(axis=0)])
+        return np.array([self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)])
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the graph and of the regions."""
         layout = self.layout
@@ -338,19 +352,19 @@ class WaypointGraph(Savable):
     @reads
     def usable(self, motions: int) -> NDArray[np.bool_]:
         """(n,) bool, which waypoints have an edge that a character with these motions can use."""
-        kinds = int(check_motions(motions))
-        if kinds not in self._usable:
+        bits = int(check_motions(motions))
+        if bits not in self._usable:
             graph = self.graph
             open_slots = np.ones(graph.targets.size, np.bool_)
             if graph.motions is not None:
-                np.not_equal(graph.motions & np.uint8(kinds), 0, out=open_slots)
+                np.not_equal(graph.motions & np.uint8(bits), 0, out=open_slots)
             if graph.costs is not None:
                 open_slots &= graph.costs < np.inf
             filled = np.flatnonzero(np.diff(graph.offsets) > 0)
             mask = np.zeros(graph.num_nodes, np.bool_)
             mask[filled] = np.logical_or.reduceat(open_slots, graph.offsets[filled]) if filled.size else False
-            self._usable[kinds] = mask
-        return self._usable[kinds]
+            self._usable[bits] = mask
+        return self._usable[bits]
 
     def place(self, where: Any, motions: Motion, name: str) -> Place:
         """A start or goal of a query: a point (x, y, z), or a waypoint number.
@@ -361,7 +375,7 @@ class WaypointGraph(Savable):
             With the reason, when the character cannot be at the point.
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
-            return Place(name, None, None, self.graph._node(int(where), name))
+            return Place(name, None, None, checks.node(int(where), name, self.graph.num_nodes))
         point = checks.point3(where, name)
         if self.surroundings is None:
             return Place(name, point, None)
@@ -375,16 +389,163 @@ class WaypointGraph(Savable):
         return float(np.ptp(self.layout.boxes.reshape(-1, 3)[:, :2], axis=0).max())
 
     def _check_inside(self, where: NDArray[np.float64], name: str) -> None:
-        low, high = self.layout.boxes[:, :3].min(axis=0), self.layout.boxes[:, 3:].max(axis=0)
+        low, high = self.bounds
         if ((where < low) | (where > high)).any():
             extent = self._extent
-            reach = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
+            extents = " to ".join(f"({text.place(corner, extent)})" for corner in (low, high))
             raise OffMapError(
-                f"{name} ({text.place(where, extent)}) lies outside the world, which reaches from {reach}"
+                f"{name} ({text.place(where, extent)}) lies outside the world, which reaches from {extents}"
             )
 
     @reads
-    def closest(
+    def nearest(
+        self, points: ArrayLike, *, max_distance: float | None = None, motions: int | None = None
+    ) -> NDArray[np.float64]:
+        """The nearest place to each point that a character can be at, and enter the graph from.
+
+        That is the point itself where it is such a place (a little above the ground for characters that only fly), else
+        the nearest waypoint that has an edge for the character.
+
+        Parameters
+        ----------
+        points : (x, y, z), or (q, 3) array_like, metres
+        max_distance : float, metres, >= 0, optional
+            How far away a waypoint may be. By default ten times the agent's size, or the side of a region where that is
+            more.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        (3,) or (q, 3) float64 array, metres
+            For many points NaN where there is no such place.
+
+        Raises
+        ------
+        OffMapError
+            When there is no such place for a single point.
+
+        Examples
+        --------
+        >>> from wayfold.waypoints import VoxelWaypoints
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> free.nearest((0, 0, 0.7))
+        array([0. , 0. , 0.7])
+        >>> free.nearest([(0, 0, 2), (0, 0, 40)], max_distance=3)
+        array([[0. , 0. , 0.5],
+               [nan, nan, nan]])
+        """
+        chosen = self.default_motions if motions is None else check_motions(motions)
+        array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
+        single = array.ndim == 1 and array.size > 0
+        where = checks.points3(array[None] if single else array)
+        if max_distance is None:
+            size = 0.0 if self.agent is None else 10.0 * max(self.agent.radius, self.agent.height)
+            furthest = max(size, float(np.ptp(self.layout.boxes[0, ::3])))
+        else:
+            unlimited = checks.real(max_distance, "max_distance") == np.inf
+            furthest = np.inf if unlimited else checks.number(max_distance, "max_distance", low=0.0)
+        if single:
+            found = self._nearest(where[0], furthest, chosen)
+            if found is None:
+                raise OffMapError(
+                    f"({text.place(where[0], self._extent)}) has no waypoint of the agent within {furthest:g} m"
+                )
+            return found
+        nothing = np.full(3, np.nan)
+        rows = [self._nearest(point, furthest, chosen) for point in where]
+        return np.array([nothing if row is None else row for row in rows]).reshape(-1, 3)
+
+    def _nearest(self, point: NDArray[np.float64], max_distance: float, motions: Motion) -> NDArray[np.float64] | None:
+        mask = self.usable(motions)
+        try:
+            self.nearest_waypoint(point, motions, usable=mask)
+        except OffMapError:
+            nodes = np.flatnonzero(mask)
+            gaps = np.linalg.norm(self.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
+            if gaps.min() > max_distance or not nodes.size:
+                return None
+            return np.asarray(self.points[nodes[np.argmin(gaps)]], np.float64)
+        if self.surroundings is None or motions != Motion.VOLUMETRIC:
+            return point
+        frame = self.surroundings.frame
+        spots = self.surroundings.positions(frame.local(point), Motion.VOLUMETRIC)
+        return frame.world(np.array(spots[Motion.VOLUMETRIC]))
+
+    @reads
+    def random_points(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        near: ArrayLike | None = None,
+        radius: float | None = None,
+        motions: int | None = None,
+    ) -> NDArray[np.float64]:
+        """Random places that a character can be at, each of which can be reached from every other.
+
+        They are waypoints of the largest connected part of the graph.
+
+        Parameters
+        ----------
+        count : int, >= 0
+        seed : int, >= 0
+            The same seed gives the same places.
+        near : (x, y, z), metres, optional
+            Only waypoints around this point, in the part of the graph that has most of them. Needs a `radius`.
+        radius : float, metres, >= 0, optional
+            How far from `near`.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        (count, 3) float64 array, metres
+
+        Raises
+        ------
+        OffMapError
+            When there is no waypoint that the character can be at.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (9, 0), (8, 0)], [(0, 1), (2, 3)]))
+        >>> graph.random_points(2, near=(9, 0, 0), radius=0.5).tolist()
+        [[9.0, 0.0, 0.0], [9.0, 0.0, 0.0]]
+        """
+        chosen = self.default_motions if motions is None else check_motions(motions)
+        number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
+        random = np.random.default_rng(checks.whole(seed, "seed", low=0))
+        if (near is None) != (radius is None):
+            raise ParameterError("near and radius belong together: give both or neither")
+        inside = np.ones(self.num_waypoints, np.bool_)
+        if near is not None:
+            middle, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0)
+            inside = np.linalg.norm(self.points - middle, axis=1) <= most
+        nodes = np.flatnonzero(self.usable(chosen) & inside)
+        if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
+            there = np.flatnonzero(inside & ~self.removed)
+            nodes = there[[self._is_place(node, chosen) for node in there.tolist()]]
+        if not nodes.size:
+            if near is not None:
+                where = text.place(middle, self._extent)
+                raise OffMapError(f"near ({where}) has no waypoint of the agent within {most:g} m")
+            raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
+        labels = self.graph.components(chosen)[nodes]
+        largest = nodes[labels == np.argmax(np.bincount(labels))]
+        return self.points[random.choice(largest, number)].astype(np.float64)
+
+    def _is_place(self, node: int, motions: Motion) -> bool:
+        """Whether a character can be at a waypoint."""
+        try:
+            self.place(self.points[node], motions, "a waypoint")
+        except OffMapError:
+            return False
+        return True
+
+    @reads
+    def nearest_waypoint(
         self,
         point: ArrayLike | Place,
         motions: int,
@@ -395,8 +556,8 @@ class WaypointGraph(Savable):
         """The waypoint where a character at an arbitrary point enters the graph (Wardhana et al. 2015, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
-        in a straight line, by one of its motions, is the answer. Where there is none, one that no edge leads from will
-        do: the character is in a place of its own, such as a niche. A graph without geometry has no obstacles: the
+        in a straight line, by one of its motions, is the answer. Where there is none, a waypoint without edges will do:
+        the character is in a place of its own, such as a niche. Without geometry there are no obstacles, and the
         nearest waypoint with a usable edge is the answer.
 
         Parameters
@@ -404,7 +565,7 @@ class WaypointGraph(Savable):
         point : (x, y, z), metres
         motions : Motion bits
         name : str
-            What errors call the point.
+            Name of the point in errors.
         usable : (n,) bool array, optional
             Which waypoints may be entered; those with a usable edge by default, or else those without edges.
 
@@ -413,23 +574,23 @@ class WaypointGraph(Savable):
         OffMapError
             With the reason, when there is none.
         """
-        kinds = check_motions(motions)
-        place = point if isinstance(point, Place) else self.place(point, kinds, name)
+        chosen = check_motions(motions)
+        place = point if isinstance(point, Place) else self.place(point, chosen, name)
         if place.node is not None or place.point is None:
             assert place.node is not None
             return place.node
-        mask = self.usable(kinds) if usable is None else _mask(usable, self.graph.num_nodes)
+        mask = self.usable(chosen) if usable is None else _mask(usable, self.graph.num_nodes)
         node, tried = self._entered(place, mask)
         if node < 0 and usable is None and place.entrance is not None:
-            node, _ = self._entered(place, ~(self.usable(kinds) | self.removed))
+            node, _ = self._entered(place, ~(self.usable(chosen) | self.removed))
         if node >= 0:
             return node
         if not tried:
-            raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(kinds)}")
+            raise OffMapError(f"{place.name}: no waypoint has an edge for the motions {_names(chosen)}")
         assert place.point is not None
         raise OffMapError(
             f"{place.name} ({text.place(place.point, self._extent)}) has no way to any of the {tried} nearest"
-            f" waypoints by {_names(kinds)}: something is between"
+            f" waypoints by {_names(chosen)}: something is between"
         )
 
     def _entered(self, place: Place, mask: NDArray[np.bool_]) -> tuple[int, int]:
@@ -441,8 +602,8 @@ class WaypointGraph(Savable):
         if self._tree is None:
             from scipy.spatial import cKDTree
 
-            self._tree = cKDTree(self._positions())
-        where, positions = self._local(place.point), self._positions()
+            self._tree = cKDTree(self.local_points())
+        where, positions = self._local(place.point), self.local_points()
         for nodes in _by_distance(self._tree, where, self.num_waypoints):
             for node in nodes[mask[nodes]]:
                 if place.entrance is None or place.entrance.sees(positions[node]):
@@ -453,29 +614,80 @@ class WaypointGraph(Savable):
         return -1, tried
 
     @reads
-    def path(self, start: ArrayLike, goal: ArrayLike, *, motions: int | None = None) -> Path:
-        """The shortest path over the waypoints by plain A*, without a subregion graph.
+    def path(
+        self,
+        start: ArrayLike,
+        goal: ArrayLike,
+        *,
+        motions: int | None = None,
+        budget: int | None = None,
+        partial: bool = False,
+    ) -> Path:
+        """The shortest path over the waypoints, found by A* without a subregion graph.
 
         Where the straight way between two points is legal, that is the path.
 
         Parameters
         ----------
-        start, goal : (x, y, z), or int
-            Arbitrary points, or waypoint numbers.
+        start, goal : (x, y, z), metres, or int
+            Points anywhere, or waypoint numbers.
         motions : Motion bits, optional
-            What the character is capable of; the agent's motions, or every motion, by default.
+            The character's motions; by default those of the agent, or every motion.
+        budget : int, >= 1, optional
+            Settle at most this many waypoints. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
+        partial : bool
+            Instead of no path, return the one to the reached waypoint nearest to the goal, with status PARTIAL.
 
         Raises
         ------
         OffMapError
             When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> waypoints = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)]))
+        >>> waypoints.path((0, 0, 0), (4, 3, 0)).length
+        7.0
         """
-        kinds = self.default_motions if motions is None else check_motions(motions)
-        return self.between(start, goal, kinds, lambda a, b: self.graph.path(a, b, motions=kinds))
+        chosen = self.default_motions if motions is None else check_motions(motions)
+        searcher.check_budget(budget)
+
+        def search(a: int, b: int) -> Path:
+            return self.graph.path(a, b, motions=chosen, budget=budget, partial=partial)
+
+        return self.between(start, goal, chosen, search)
+
+    def paths(
+        self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None, workers: int | None = None
+    ) -> Paths:
+        """The paths of many queries, in parallel; each is the same as `path` gives.
+
+        Parameters
+        ----------
+        starts, goals : (q, 3) points, metres, or (q,) waypoint numbers
+        motions : Motion bits, optional
+            As for `path`.
+        workers : int, >= 1, optional
+            Threads, all cores by default.
+
+        Raises
+        ------
+        OffMapError
+            When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> waypoints = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)]))
+        >>> waypoints.paths([0, 2], [2, 1]).costs
+        array([7., 3.])
+        """
+        return plan_all([bind(self.path, motions=motions)], None, starts, goals, workers)
 
     @property
     def default_motions(self) -> Motion:
-        """What the agent is capable of; every motion where there is no agent."""
+        """Motions of the agent; every motion where there is no agent."""
         return ALL_MOTIONS if self.agent is None else self.agent.motions
 
     @reads
@@ -510,7 +722,10 @@ class WaypointGraph(Savable):
         if direct is not None and (price is None or direct.length == 0.0):
             return direct
         try:
-            a, b = self.closest(first, motions, usable=usable), self.closest(last, motions, usable=usable)
+            a, b = (
+                self.nearest_waypoint(first, motions, usable=usable),
+                self.nearest_waypoint(last, motions, usable=usable),
+            )
         except OffMapError:
             if direct is None:
                 raise
@@ -520,21 +735,63 @@ class WaypointGraph(Savable):
             for one in (a, *first.others)
             for two in (b, *last.others)
         ]
-        path = min(paths, key=lambda path: path.cost if path else np.inf)
+        path = min(paths, key=lambda path: _rank(path, last))
         if direct is not None and not (path and path.cost < direct.cost):
             return direct
         return path
 
     @reads
-    def joined(self, start: Any, goal: Any, motions: Motion) -> bool:
-        """Whether there is a path between two places, without a search."""
-        first = start if isinstance(start, Place) else self.place(start, motions, "start")
-        last = goal if isinstance(goal, Place) else self.place(goal, motions, "goal")
+    def reachable(self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None) -> Any:
+        """Whether there is a path, answered from connected components without a search.
+
+        Parameters
+        ----------
+        starts, goals : (x, y, z), int, or (q, 3) array_like, metres
+            Points anywhere or waypoint numbers; one of the two may be a single place that serves all of the other.
+        motions : Motion bits, optional
+            As for `path`.
+
+        Returns
+        -------
+        bool, or (q,) bool array for many points
+
+        Raises
+        ------
+        OffMapError
+            When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = WaypointGraph.from_graph(Graph.from_edges([(0, 0), (4, 0), (9, 0)], [(0, 1)]))
+        >>> graph.reachable(0, 1), graph.reachable([(0, 0, 0), (4, 0, 0)], 2)
+        (True, array([False, False]))
+        """
+        chosen = self.default_motions if motions is None else check_motions(motions)
+        shapes = [np.shape(checks.numbers(ends, name)) for ends, name in ((starts, "starts"), (goals, "goals"))]
+        for name, shape in zip(("starts", "goals"), shapes, strict=True):
+            if len(shape) > 2:
+                raise ParameterError(f"{name} must be a point, a waypoint or points (q, 3), not of shape {shape}")
+        many = [len(shape) == 2 for shape in shapes]
+        if not any(many):
+            return self._joined(self.place(starts, chosen, "start"), self.place(goals, chosen, "goal"), chosen)
+        if all(many):
+            checks.same_length(starts, goals)
+        first, last = (
+            [self.place(end, chosen, f"{name}[{at}]") for at, end in enumerate(checks.floats(ends, name))]
+            if several
+            else [self.place(ends, chosen, name)] * max(shape[0] for shape in shapes if len(shape) == 2)
+            for ends, name, several in ((starts, "starts", many[0]), (goals, "goals", many[1]))
+        )
+        return np.array([self._joined(a, b, chosen) for a, b in zip(first, last, strict=True)], np.bool_)
+
+    def _joined(self, first: Place, last: Place, motions: Motion) -> bool:
+        """Whether there is a path between two places."""
         if self._sees(first, last):
             return True
         labels = self.graph.components(motions)
-        starts = labels[[self.closest(first, motions), *first.others]]
-        goals = labels[[self.closest(last, motions), *last.others]]
+        starts = labels[[self.nearest_waypoint(first, motions), *first.others]]
+        goals = labels[[self.nearest_waypoint(last, motions), *last.others]]
         return bool(np.isin(starts, goals).any())
 
     @reads
@@ -542,7 +799,7 @@ class WaypointGraph(Savable):
         """The waypoints as they are now, which edits do not change; only for `between` with a search of its own."""
         self.usable(motions)
         other = copy.copy(self)
-        other._usable = {kinds: mask.copy() for kinds, mask in self._usable.items()}
+        other._usable = {bits: mask.copy() for bits, mask in self._usable.items()}
         return other
 
     def _sees(self, first: Place, last: Place) -> bool:
@@ -563,9 +820,12 @@ class WaypointGraph(Savable):
     def finish(self, path: Path, first: Place, last: Place, motions: Motion, price: Price | None = None) -> Path:
         """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh.
 
-        Waypoints at its ends are left out where the straight way to a later one is legal and not dearer.
+        Waypoints at its ends are left out where the straight way to a later one is legal and not dearer. A partial path
+        ends at its last waypoint.
         """
-        if not path:
+        if path.status is Status.PARTIAL:
+            last = Place(last.name, None, None)
+        elif not path:
             return path
         points = self.graph.points[checks.nodes(path.nodes, "the nodes of the path", self.graph.num_nodes)]
         kept = np.arange(len(points))
@@ -616,12 +876,26 @@ class WaypointGraph(Savable):
     def _local(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         return points if self.surroundings is None else self.surroundings.frame.local(points)
 
-    def _positions(self) -> NDArray[np.float64]:
-        """(n, 3) float64, local positions of the waypoints."""
+    @property
+    def lock(self) -> ReadersWriter:
+        """What queries share and edits hold alone; also by what is kept up to date with the graph."""
+        return self._lock
+
+    def local_points(self) -> NDArray[np.float64]:
+        """(n, 3) float64, positions of the waypoints in the local coordinates of `surroundings`, metres."""
         graph = self.graph
         if self._placed is None or self._placed[0] is not graph.points:
             self._placed = graph.points, np.ascontiguousarray(self._local(graph.points.astype(np.float64)))
         return self._placed[1]
+
+    closest = checks.moved("WaypointGraph.closest", "nearest_waypoint")
+
+    def joined(self, start: Any, goal: Any, motions: Any) -> bool:
+        """Deprecated: use `reachable`."""
+        warnings.warn("WaypointGraph.joined is now reachable", DeprecationWarning, stacklevel=2)
+        return bool(self.reachable(start, goal, motions=motions))
+
+    joined.__deprecated__ = "reachable"  # type: ignore[attr-defined]
 
     # --- edits -----------------------------------------------------------------------------------------------------
 
@@ -695,10 +969,15 @@ class WaypointGraph(Savable):
         return editing.splice(self, *editing.check_splice(self, points, home, edges, motions))
 
     @writes
-    def _trim(self) -> Edit | None:
-        """Give back the room of waypoints that edits have added and removed again, where it is much; None where not.
+    def trim(self) -> Edit | None:
+        """Give back memory of waypoints and edges that edits have added and removed again, where that is much.
 
-        Numbers do not change, and answers do not either.
+        Neither answers nor the numbers of waypoints change.
+
+        Returns
+        -------
+        Edit or None
+            For `SubregionGraph.repair`; None where nothing was changed.
         """
         count = int(np.flatnonzero(~self.removed)[-1]) + 1
         room = 2 * self.num_edges + editing.SPARE * count
@@ -718,13 +997,13 @@ class WaypointGraph(Savable):
         sources = number[np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))]
         targets = number[graph.targets]
         used = (sources >= 0) & (sources < targets)
-        kinds = None
+        motions = None
         if graph.motions is not None:
             used &= graph.motions > 0
-            kinds = graph.motions[used]
+            motions = graph.motions[used]
         pairs = np.column_stack([sources[used], targets[used]])
         costs = None if graph.costs is None else graph.costs[used]
-        fresh = Graph.from_edges(graph.points[nodes], pairs, costs=costs, motions=kinds)
+        fresh = Graph.from_edges(graph.points[nodes], pairs, costs=costs, motions=motions)
         layout = self.layout
         other = type(self)(fresh, Regions.from_pairs(layout.boxes, layout.of[nodes], layout.shape), self.surroundings)
         other.built, other.timings = self.built, self.timings
@@ -737,13 +1016,13 @@ class WaypointGraph(Savable):
         """Bring what was computed from the edges of some nodes up to date."""
         graph = self.graph
         assert graph.motions is not None
-        graph._components.clear()
+        graph.forget_components()
         if len(self._usable) and len(next(iter(self._usable.values()))) != graph.num_nodes:
             self._usable.clear()
             self._tree = None
         costs = np.empty(0, np.float32) if graph.costs is None else graph.costs
-        for kinds, mask in self._usable.items():
-            edit_kernels.row_usable(graph.offsets, graph.motions, costs, kinds, nodes, mask)
+        for bits, mask in self._usable.items():
+            edit_kernels.row_usable(graph.offsets, graph.motions, costs, bits, nodes, mask)
 
     # --- files -----------------------------------------------------------------------------------------------------
 
@@ -769,10 +1048,45 @@ def _by_distance(tree: cKDTree, point: NDArray[np.float64], count: int) -> Itera
 
 
 def _costs(points: NDArray[np.float64], price: Price | None) -> NDArray[np.float64]:
-    """What the steps of a path cost."""
+    """Cost of each step of a path."""
     if price is not None:
         return price(points[:-1], points[1:])
     return np.asarray(np.linalg.norm(np.diff(points, axis=0), axis=1))
+
+
+def _rank(path: Path, goal: Place) -> tuple[int, float]:
+    """What to prefer among paths to one goal: the cheapest, else the partial one that ends nearest to the goal."""
+    if path:
+        return 0, path.cost
+    if path.status is not Status.PARTIAL or goal.point is None:
+        return 1, np.inf
+    return 1, float(np.linalg.norm(path.points[-1] - goal.point))
+
+
+def plan_all(
+    planners: Sequence[Callable[[Any, Any], Path]],
+    which: ArrayLike | None,
+    starts: ArrayLike,
+    goals: ArrayLike,
+    workers: int | None,
+) -> Paths:
+    """The path of every query by the planner that `which` names; by the first without it."""
+    a, b = (checks.numbers(ends, name) for ends, name in ((starts, "starts"), (goals, "goals")))
+    for name, ends in (("starts", a), ("goals", b)):
+        if ends.ndim not in (1, 2):
+            raise ParameterError(f"{name} must have shape (q, 3), or (q,) for waypoints, not {ends.shape}")
+    checks.same_length(a, b)
+    chosen = np.zeros(len(a), np.int64) if which is None else checks.wholes(which, "which")
+    if chosen.shape != (len(a),) or (chosen.size and not (chosen.min() >= 0 and chosen.max() < len(planners))):
+        raise ParameterError(f"which must hold a whole number from 0 to {len(planners) - 1} for each start")
+    found: list[Any] = [None] * len(chosen)
+
+    def work(first: int, last: int) -> None:
+        for query in range(first, last):
+            found[query] = planners[chosen[query]](a[query], b[query])
+
+    batches.run_chunks(work, len(chosen), workers=workers, chunk=4)
+    return Paths.of(found)
 
 
 def _names(motions: Motion) -> str:

@@ -4,9 +4,9 @@ A person opens a level, says who is walking and asks for a path. Which of the pa
 `Planner.explain` tells.
 """
 
+from wayfold.geometry.shapes import Box, Prism, Shape
 from wayfold.world.field import Field
 from wayfold.world.planner import Planner
-from wayfold.world.shapes import Box, Prism, Shape
 from wayfold.world.world import World
 
 __all__ = ["Box", "Field", "Planner", "Prism", "Shape", "World"]

@@ -101,7 +101,7 @@ def _roaming(request: PlannerRequest, notes: Notes) -> Planner:
         fast = SubregionGraph.build(waypoints, agent.motions)  # takes less time than reading it
     else:
         fast = accelerate(waypoints.graph, chosen.accelerator, int(agent.motions), progress)
-    return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, fast=fast)
+    return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, accelerator=fast)
 
 
 def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:

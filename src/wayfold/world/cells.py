@@ -14,13 +14,13 @@ from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
 from wayfold.path import Path, Status
 from wayfold.world.field import Field
 from wayfold.world.places import At, Places
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 _T = TypeVar("_T")
 _MOST_EFFECTS = 7
@@ -195,7 +195,7 @@ class CellPlanner(Planner):
             raise off_map(point[np.isfinite(point)], f"has no cell within {most:g} {'cells' if body is None else 'm'}")
         return np.asarray(self._places.middles(np.array([at]))[0])
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         exact = self.accelerator_name == "none"
         cells = self._ask(self._grid.expanded, *self._ends(start, goal), exact=exact)
         return np.asarray(cells * self._places.scale + self._places.origin)

@@ -16,9 +16,9 @@ from wayfold.agent import Agent, Motion
 from wayfold.core import checks, text
 from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
+from wayfold.geometry.shapes import Shape
 from wayfold.path import Path
 from wayfold.world.field import Field, with_reasons
-from wayfold.world.shapes import Shape
 
 if TYPE_CHECKING:
     from wayfold.world.world import World
@@ -100,7 +100,7 @@ class Planner(Portable, ABC):
         """One query without the accelerator."""
 
     @abstractmethod
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         """Where the nodes lie that a query settles."""
 
     @abstractmethod
@@ -275,10 +275,12 @@ class Planner(Portable, ABC):
         field._reason = lambda start: self._reason(start, field.goal, edits)
         return field
 
-    def touched(self, start: ArrayLike, goal: ArrayLike) -> Points:
+    def expanded(self, start: ArrayLike, goal: ArrayLike) -> Points:
         """(k, 3) places of the nodes that the search for a path settles, for pictures."""
         with self._reading():
-            return self._touched(start, goal)
+            return self._expanded(start, goal)
+
+    touched = checks.moved("Planner.touched", "expanded")
 
     def drape(self, path: Path, spacing: float = 1.0) -> Points:
         """The points of a path with more between them, so that a line through them follows the ground.

@@ -8,32 +8,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import OffMapError
 from wayfold.geometry import Mesh
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree
 from wayfold.hierarchy import Hierarchy
 from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
+from wayfold.waypoints.pricing import EdgePrices, body_extent, edges_near, price_in, rates
 from wayfold.waypoints.resampling import Around, WaypointSplice, resample
 from wayfold.waypoints.surroundings import Surroundings
-from wayfold.waypoints.waypoints import Place, Price
-from wayfold.world import edges
+from wayfold.waypoints.waypoints import Place
 from wayfold.world.field import Field
-from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.pricing import EdgePrices
-from wayfold.world.shapes import Shape
+from wayfold.world.planner import Notes, Planner, Points, Zones
 from wayfold.world.walking import accelerate, settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
-_NO_KINDS = np.empty(0, np.uint8)
+_NO_MOTIONS = np.empty(0, np.uint8)
 _FEW = 20_000
-"""Waypoints up to which plain A* took about as long as two levels on generated cities."""
+"""Waypoints up to which A* over all of them took about as long as two levels on generated cities."""
 
 
 class WaypointChange(NamedTuple):
@@ -46,7 +45,7 @@ class WaypointChange(NamedTuple):
     """(k, 2) edges that the world loses."""
     back: NDArray[np.int32]
     """(k, 2) edges that it gets back."""
-    kinds: NDArray[np.uint8]
+    back_motions: NDArray[np.uint8]
     """Motions of those."""
     lost: tuple[NDArray[np.int32], NDArray[np.uint8]]
     """All edges that blocks have taken after the edit, with their motions."""
@@ -59,9 +58,9 @@ class WaypointChange(NamedTuple):
 class RoamingPlanner(Planner):
     """Plans on a waypoint graph.
 
-    A block takes away the edges along which the agent would touch it, and gives them back when it goes; nobody stands
-    on it or clings to it. Waypoints are added around it, and where it has made free space narrow. Edits change the
-    graph in place while no query runs.
+    A block removes the edges along which the agent would touch it until it is unblocked; agents do not stand on blocks
+    or cling to them. Waypoints are added around it, and where it makes free space narrow. Edits change the graph in
+    place while no query runs.
     """
 
     map_name = "waypoints"
@@ -69,18 +68,18 @@ class RoamingPlanner(Planner):
     def __init__(
         self,
         agent: Agent,
-        accelerator: str,
+        accelerator_name: str,
         notes: Notes,
         lock: ReadersWriter,
         *,
         waypoints: WaypointGraph,
-        fast: Any,
+        accelerator: Any,
     ) -> None:
-        super().__init__(agent, accelerator, notes, lock)
+        super().__init__(agent, accelerator_name, notes, lock)
         self._waypoints = waypoints
-        self._fast = fast
+        self._accelerator = accelerator
         self._zones = Zones()
-        self._lost = (_NO_EDGES, _NO_KINDS)
+        self._lost = (_NO_EDGES, _NO_MOTIONS)
         self._priced: Graph | None = None
         self._prices: EdgePrices | None = None
         self._added: dict[tuple[int, int], NDArray[np.int32]] = {}
@@ -97,41 +96,41 @@ class RoamingPlanner(Planner):
     @property
     def accelerator(self) -> Any:
         """The subregions (or hierarchy) over its waypoints."""
-        return self._fast
+        return self._accelerator
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        found = self._search(start, goal, plain=exact)
-        if not exact or not found or self._fast is None:
+        found = self._search(start, goal, accelerated=not exact)
+        if not exact or not found or self._accelerator is None:
             return found
         # Straight ways to the first and from the last waypoints may favour what the search at two levels found.
-        quick = self._search(start, goal, plain=False)
+        quick = self._search(start, goal, accelerated=True)
         return quick if quick and quick.cost < found.cost else found
 
     def _plain(self, start: Any, goal: Any) -> Path:
-        return self._search(start, goal, plain=True)
+        return self._search(start, goal, accelerated=False)
 
-    def _search(self, start: Any, goal: Any, *, plain: bool) -> Path:
+    def _search(self, start: Any, goal: Any, *, accelerated: bool) -> Path:
         graph, motions = self._graph, self.agent.motions
-        fast = self._accelerated
+        accelerator = self._accelerated if accelerated else None
 
         def search(a: int, b: int) -> Path:
             labels = self._waypoints.graph.components(motions)
             if labels[a] != labels[b]:
                 return Path(Status.UNREACHABLE)
-            found: Path = graph.path(a, b, motions=motions) if plain or fast is None else fast.path(a, b)
+            found: Path = graph.path(a, b, motions=motions) if accelerator is None else accelerator.path(a, b)
             return found
 
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return self._waypoints.between(first, last, motions, search, price=price_of(self._zones))
+        return self._waypoints.between(first, last, motions, search, price=price_in(self._zones.costs))
 
     @property
     def _accelerated(self) -> Any:
-        """The accelerator, where it knows all that there is now."""
-        if isinstance(self._fast, SubregionGraph):
-            return None if self._priced is not None else self._fast
-        return self._fast if self._covered == self._spliced or not (self._covered or self._added) else None
+        """The accelerator, None where it does not know the latest changes."""
+        if isinstance(self._accelerator, SubregionGraph):
+            return None if self._priced is not None else self._accelerator
+        return self._accelerator if self._covered == self._spliced or not (self._covered or self._added) else None
 
     @property
     def _graph(self) -> Graph:
@@ -139,7 +138,7 @@ class RoamingPlanner(Planner):
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return self._waypoints.joined(first, last, self.agent.motions)
+        return bool(self._waypoints.reachable(first, last, motions=self.agent.motions))
 
     def _islands(self) -> tuple[NDArray[np.float64], str]:
         motions = self.agent.motions
@@ -151,7 +150,7 @@ class RoamingPlanner(Planner):
         labels = waypoints.graph.components(motions)
         known = np.unique(labels[waypoints.usable(motions)])
         ends = [
-            labels[waypoints.closest(waypoints.place(end, motions, name), motions)]
+            labels[waypoints.nearest_waypoint(waypoints.place(end, motions, name), motions)]
             for end, name in ((start, "start"), (goal, "goal"))
         ]
         # A waypoint without edges is no island.
@@ -159,36 +158,19 @@ class RoamingPlanner(Planner):
         return first, last
 
     def _nearest(self, point: Points) -> Points:
-        mask = self._waypoints.usable(self.agent.motions)
-        try:
-            self._waypoints.closest(point, self.agent.motions, usable=mask)
-        except OffMapError:
-            nodes = np.flatnonzero(mask)
-            reach = max(10.0 * max(self.agent.radius, self.agent.height), float(np.ptp(self._waypoints.boxes[0, ::3])))
-            gaps = np.linalg.norm(self._waypoints.points[nodes] - point, axis=1) if nodes.size else np.array([np.inf])
-            if gaps.min() > reach:
-                raise off_map(point, f"has no waypoint of the agent within {reach:g} m", self._extent) from None
-            return np.asarray(self._waypoints.points[nodes[np.argmin(gaps)]], np.float64)
-        return self._place(point)
+        size = 10.0 * max(self.agent.radius, self.agent.height)
+        furthest = max(size, float(np.ptp(self._waypoints.boxes[0, ::3])))
+        return self._waypoints.nearest(point, max_distance=furthest, motions=self.agent.motions)
 
-    def _place(self, point: Points) -> Points:
-        """Where the agent is when it is asked to be at a point: a flyer does not lie on the ground."""
-        surroundings = self._waypoints.surroundings
-        if surroundings is None or self.agent.motions != Motion.VOLUMETRIC:
-            return point
-        frame = surroundings.frame
-        spots = surroundings.positions(frame.local(point), Motion.VOLUMETRIC)
-        return frame.world(np.array(spots[Motion.VOLUMETRIC]))
-
-    def _touched(self, start: Any, goal: Any) -> Points:
-        if not self._search(start, goal, plain=False).expanded:  # straight, without a search
+    def _expanded(self, start: Any, goal: Any) -> Points:
+        if not self._search(start, goal, accelerated=True).expanded:  # straight, without a search
             return np.empty((0, 3))
         motions = self.agent.motions
         first, last = (
             self._waypoints.place(checks.point3(end, name), motions, name)
             for end, name in ((start, "start"), (goal, "goal"))
         )
-        a, b = self._waypoints.closest(first, motions), self._waypoints.closest(last, motions)
+        a, b = self._waypoints.nearest_waypoint(first, motions), self._waypoints.nearest_waypoint(last, motions)
         nodes = settled(self._graph, self._accelerated, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
@@ -196,38 +178,21 @@ class RoamingPlanner(Planner):
         return RoamingField(self, self._waypoints.place(checks.point3(goal, "goal"), self.agent.motions, "goal"))
 
     def _random_points(self, count: int, seed: int) -> Points:
-        graph, motions = self._waypoints.graph, self.agent.motions
-        nodes = np.flatnonzero(self._waypoints.usable(motions))
-        if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
-            there = np.flatnonzero(~self._waypoints.removed)
-            nodes = there[[self._is_place(node) for node in there.tolist()]]
-        if not nodes.size:
-            raise OffMapError("the agent can be nowhere: all of its waypoints are blocked")
-        labels = graph.components(motions)[nodes]
-        largest = nodes[labels == np.argmax(np.bincount(labels))]
-        return graph.points[np.random.default_rng(seed).choice(largest, count)].astype(np.float64)
-
-    def _is_place(self, node: int) -> bool:
-        """Whether the agent can be at a waypoint."""
-        try:
-            self._waypoints.place(self._waypoints.points[node], self.agent.motions, "a waypoint")
-        except OffMapError:
-            return False
-        return True
+        return self._waypoints.random_points(count, seed=seed, motions=self.agent.motions)
 
     def _remark(self) -> str:
-        if self._priced is not None and isinstance(self._fast, SubregionGraph):
+        if self._priced is not None and isinstance(self._accelerator, SubregionGraph):
             return "left out while the world has zones with costs, of which subregions know nothing"
-        if self._fast is not None and self._accelerated is None:
+        if self._accelerator is not None and self._accelerated is None:
             return "left out since edits have added or removed waypoints around blocks; refresh() builds it again"
-        small = isinstance(self._fast, SubregionGraph) and self._waypoints.num_waypoints < _FEW
+        small = isinstance(self._accelerator, SubregionGraph) and self._waypoints.num_waypoints < _FEW
         return "a graph this small is searched about as fast without them" if small else ""
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WaypointChange:
-        gone, back, kinds = _NO_EDGES, _NO_EDGES, _NO_KINDS
-        lost_edges, lost_kinds = self._lost
+        gone, back, back_motions = _NO_EDGES, _NO_EDGES, _NO_MOTIONS
+        lost_edges, lost_motions = self._lost
         waypoints = self._waypoints
         surroundings = waypoints.surroundings
         assert surroundings is not None
@@ -237,26 +202,26 @@ class RoamingPlanner(Planner):
             blocks = sorted(after.blocks, key=lambda block: (block.low, block.high, block.corners))
             meshes = [self._mesh(block) for block in blocks]
             now = surroundings.with_blocks(meshes)
-            positions = waypoints._positions()
+            positions = waypoints.local_points()
         if len(after.blocks) > len(before.blocks):
-            near, motions = edges.near(waypoints, shape, now.body)
+            near, motions = edges_near(waypoints, shape, now.body)
             built = (near < waypoints.built).all(axis=1)  # those of the others are tested again
             near, motions = near[built], motions[built]
             # One block may take one motion of an edge and another one the other.
             hit = now.stopped(positions, near, motions)
             gone = near[hit]
-            lost_edges, lost_kinds = np.concatenate([lost_edges, gone]), np.concatenate([lost_kinds, motions[hit]])
+            lost_edges, lost_motions = np.concatenate([lost_edges, gone]), np.concatenate([lost_motions, motions[hit]])
         elif len(after.blocks) < len(before.blocks):
             still = np.ones(len(lost_edges), np.bool_)
-            beside = np.flatnonzero(self._beside(lost_edges, shape, edges.reach_of(now.body)))
-            still[beside] = now.stopped(positions, lost_edges[beside], lost_kinds[beside])
-            back, kinds = lost_edges[~still], lost_kinds[~still]
-            lost_edges, lost_kinds = lost_edges[still], lost_kinds[still]
+            beside = np.flatnonzero(self._beside(lost_edges, shape, body_extent(now.body)))
+            still[beside] = now.stopped(positions, lost_edges[beside], lost_motions[beside])
+            back, back_motions = lost_edges[~still], lost_motions[~still]
+            lost_edges, lost_motions = lost_edges[still], lost_motions[still]
         added = None
         if now is not surroundings:
             added = resample(waypoints, now, meshes, shape.bounds, self._added, self._known, int(self.agent.motions))
         prices = self._changed_prices(before, after)
-        return WaypointChange(after, now, gone, back, kinds, (lost_edges, lost_kinds), added, prices)
+        return WaypointChange(after, now, gone, back, back_motions, (lost_edges, lost_motions), added, prices)
 
     def _changed_prices(self, before: Zones, after: Zones) -> Any:
         """What zones change: all prices with the first of them, then those of some edges."""
@@ -267,7 +232,7 @@ class RoamingPlanner(Planner):
         return None
 
     def _set_prices(self, zones: Zones, prices: Any) -> None:
-        """Make it so, and follow what else has changed."""
+        """Take over new prices, and follow other changes of the graph."""
         if not zones.costs:
             self._prices = None
         elif self._prices is None:
@@ -286,11 +251,11 @@ class RoamingPlanner(Planner):
             self._meshes[block] = self._waypoints.surroundings.moved(block.mesh())
         return self._meshes[block]
 
-    def _beside(self, pairs: NDArray[np.int32], shape: Shape, reach: Points) -> NDArray[np.bool_]:
+    def _beside(self, pairs: NDArray[np.int32], shape: Shape, margin: Points) -> NDArray[np.bool_]:
         """Which edges, pairs (k, 2) of waypoints, a body that reaches so far along the axes may touch a shape on."""
         ends = self._waypoints.points[pairs]
         low, high = shape.bounds
-        return np.asarray(((ends.min(axis=1) <= high + reach) & (ends.max(axis=1) >= low - reach)).all(axis=1))
+        return np.asarray(((ends.min(axis=1) <= high + margin) & (ends.max(axis=1) >= low - margin)).all(axis=1))
 
     def _commit(self, prepared: WaypointChange) -> None:
         before = self._zones
@@ -299,14 +264,14 @@ class RoamingPlanner(Planner):
         self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])
         if len(changed):
-            self._repair(self._waypoints.update(prepared.back, prepared.kinds, remove=prepared.gone))
+            self._repair(self._waypoints.update(prepared.back, prepared.back_motions, remove=prepared.gone))
         if prepared.added is not None:
             self._splice(prepared.added)
             self._known = prepared.added.known
             here = set(prepared.zones.blocks)
             self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in here}
         self._set_prices(prepared.zones, prepared.prices)
-        if isinstance(self._fast, Hierarchy):
+        if isinstance(self._accelerator, Hierarchy):
             self._price_hierarchy(before, prepared)
 
     def _splice(self, added: WaypointSplice) -> None:
@@ -328,10 +293,10 @@ class RoamingPlanner(Planner):
             self._trim()
 
     def _trim(self) -> None:
-        """Give back what edits no longer need."""
+        """Give back memory that edits no longer need."""
         # A hierarchy and prices know the rows of the graph.
-        if self._prices is None and not isinstance(self._fast, Hierarchy):
-            trimmed = self._waypoints._trim()
+        if self._prices is None and not isinstance(self._accelerator, Hierarchy):
+            trimmed = self._waypoints.trim()
             if trimmed is not None:
                 self._repair(trimmed)
 
@@ -349,52 +314,52 @@ class RoamingPlanner(Planner):
                 key: np.arange(first, last, dtype=np.int32)
                 for key, first, last in zip(keys, ends[:-1], ends[1:], strict=True)
             }
-            if isinstance(self._fast, SubregionGraph):
-                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
-            elif self._fast is not None:
-                self._fast, self._covered = self._new_hierarchy(), self._spliced
+            if isinstance(self._accelerator, SubregionGraph):
+                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
+            elif self._accelerator is not None:
+                self._accelerator, self._covered = self._new_hierarchy(), self._spliced
             if self._zones.costs:
                 self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph
 
     def _new_hierarchy(self) -> Hierarchy:
         """A hierarchy over all waypoints, and over edges that blocks have taken, which come back when they go."""
-        graph, (lost, kinds) = self._waypoints.graph, self._lost
+        graph, (lost, lost_motions) = self._waypoints.graph, self._lost
         sources = np.repeat(np.arange(graph.num_nodes), np.diff(graph.offsets))
         assert graph.motions is not None
         used = (sources < graph.targets) & (graph.motions > 0)
         pairs = np.concatenate([np.column_stack([sources[used], graph.targets[used]]), lost]).astype(np.int32)
-        motions = np.concatenate([graph.motions[used], kinds])
+        motions = np.concatenate([graph.motions[used], lost_motions])
         hierarchy: Hierarchy = accelerate(
             Graph.from_edges(graph.points, pairs, motions=motions), "hierarchy", int(self.agent.motions)
         )
         dear = pairs[: len(pairs) - len(lost)] if self._zones.costs else pairs[:0]
         a, b = graph.points[dear[:, 0]], graph.points[dear[:, 1]]
-        costs = np.linalg.norm(b - a, axis=1) * edges.rates(self._zones.costs, a, b)
+        costs = np.linalg.norm(b - a, axis=1) * rates(self._zones.costs, a, b)
         if len(dear) or len(lost):
             hierarchy.update(np.concatenate([dear, lost]), np.concatenate([costs, np.full(len(lost), np.inf)]))
         return hierarchy
 
     def _repair(self, edit: Edit) -> None:
-        if isinstance(self._fast, SubregionGraph):
-            self._fast.repair(edit)
+        if isinstance(self._accelerator, SubregionGraph):
+            self._accelerator.repair(edit)
 
     def _price_hierarchy(self, before: Zones, prepared: WaypointChange) -> None:
-        """Tell the hierarchy what its edges cost now: infinitely much where they are blocked."""
+        """Give the hierarchy the costs of its edges now, infinite where they are blocked."""
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]
         if before.costs != prepared.zones.costs:
-            touched += [edges.near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
+            touched += [edges_near(self._waypoints, shape, prepared.surroundings.body)[0] for shape in shapes]
         pairs = distinct(np.concatenate(touched)).rows
         if self._covered != self._spliced:
             pairs = pairs[(pairs < self._waypoints.built).all(axis=1)]  # it knows no others
         points = self._waypoints.points.astype(np.float64)
         a, b = points[pairs[:, 0]], points[pairs[:, 1]]
-        costs = np.linalg.norm(b - a, axis=1) * edges.rates(prepared.zones.costs, a, b)
+        costs = np.linalg.norm(b - a, axis=1) * rates(prepared.zones.costs, a, b)
         lost = {tuple(pair) for pair in prepared.lost[0].tolist()}
         costs[[tuple(pair) in lost for pair in pairs.tolist()]] = np.inf
         if len(pairs):
-            self._fast.update(pairs, costs)
+            self._accelerator.update(pairs, costs)
 
 
 class RoamingField(Field):
@@ -409,10 +374,10 @@ class RoamingField(Field):
         self._planner, self._edits = planner, planner.edits
         self._motions = motions
         self._goal = goal
-        self._price = price_of(planner._zones)
+        self._price = price_in(planner._zones.costs)
         self._trees: dict[int, Tree] = {}
         try:
-            node = self._waypoints.closest(goal, motions)
+            node = self._waypoints.nearest_waypoint(goal, motions)
         except OffMapError:
             return  # no waypoint leads there, but straight ways may
         self._goal = goal._replace(node=node)
@@ -427,14 +392,3 @@ class RoamingField(Field):
         places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
         paths = [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
         return self._planner._with_reasons(paths, starts, [self.goal] * len(starts), self._edits)
-
-
-def price_of(zones: Zones) -> Price | None:
-    """What straight moves cost where zones have costs; None where a metre costs as much everywhere."""
-    if not zones.costs:
-        return None
-
-    def price(a: Points, b: Points) -> Points:
-        return np.asarray(np.linalg.norm(b - a, axis=1) * edges.rates(zones.costs, a, b))
-
-    return price

@@ -8,17 +8,17 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from wayfold.agent import Agent, Motion
+from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
+from wayfold.geometry.shapes import Shape
 from wayfold.subregions import SubregionGraph
-from wayfold.waypoints import VoxelWaypoints
+from wayfold.waypoints import VoxelWaypoints, voxels
+from wayfold.waypoints.pricing import EdgePrices
 from wayfold.waypoints.voxels import Patch
 from wayfold.world.planner import Notes, Zones
-from wayfold.world.pricing import EdgePrices
 from wayfold.world.roaming import RoamingPlanner
-from wayfold.world.shapes import Shape
 
 Voxels = NDArray[np.bool_]
 Part = tuple[slice, slice, slice]
@@ -51,15 +51,15 @@ class VoxelPlanner(RoamingPlanner):
     def __init__(
         self,
         agent: Agent,
-        accelerator: str,
+        accelerator_name: str,
         notes: Notes,
         lock: ReadersWriter,
         *,
         waypoints: VoxelWaypoints,
         own: Voxels,
     ) -> None:
-        fast = SubregionGraph.build(waypoints, agent.motions) if accelerator == "subregions" else None
-        super().__init__(agent, accelerator, notes, lock, waypoints=waypoints, fast=fast)
+        built = SubregionGraph.build(waypoints, agent.motions) if accelerator_name == "subregions" else None
+        super().__init__(agent, accelerator_name, notes, lock, waypoints=waypoints, accelerator=built)
         self._own = own
 
     def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
@@ -73,7 +73,7 @@ class VoxelPlanner(RoamingPlanner):
             if (low <= last).all() and (high >= first).all():
                 closed |= inside(block, part, self._own.shape)
         try:
-            patch = waypoints._patch(part, closed)
+            patch = voxels.patch(waypoints, part, closed)
         except OffMapError:
             raise EditError(f"{checks.shown(shape)} would leave no voxel free; nothing was changed") from None
         return VoxelChange(after, patch, self._changed_prices(before, after))
@@ -83,11 +83,8 @@ class VoxelPlanner(RoamingPlanner):
         assert isinstance(waypoints, VoxelWaypoints)
         self._zones = Zones((), prepared.zones.costs)  # blocks are in the voxels
         if patch is not None:
-            kinds = np.full(len(patch.edges), int(Motion.VOLUMETRIC), np.uint8)
-            self._repair(waypoints.update(remove=patch.gone, remove_waypoints=patch.dead))
-            edit, numbers = waypoints.splice(patch.points, patch.home, patch.edges, kinds)
-            waypoints._follow(patch, numbers)
-            self._repair(edit)
+            for edit in voxels.apply(waypoints, patch):
+                self._repair(edit)
             self._trim()
         self._set_prices(prepared.zones, prepared.prices)
 
@@ -99,8 +96,8 @@ class VoxelPlanner(RoamingPlanner):
             if not waypoints.removed.any() and waypoints.num_waypoints == waypoints.built:
                 return
             self._waypoints = VoxelWaypoints.from_voxels(waypoints.blocked, region_size=waypoints.region_size)
-            if self._fast is not None:
-                self._fast = SubregionGraph.build(self._waypoints, self.agent.motions)
+            if self._accelerator is not None:
+                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
             if self._zones.costs:
                 self._prices = EdgePrices(self._waypoints, self._zones.costs)
                 self._priced = self._prices.graph

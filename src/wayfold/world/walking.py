@@ -16,6 +16,7 @@ from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry import Mesh, TriangleIndex
+from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.navmesh import NavMesh, queries
@@ -26,7 +27,6 @@ from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 _LAST_KIND = 255
 """Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
@@ -256,7 +256,7 @@ class WalkingPlanner(Planner):
             raise off_map(point, f"has no ground that the agent can stand on within {most:g} m", self._extent)
         return np.asarray(place)
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         now = self._now
         ends, _ = now.ends(start, goal)
         if ends is None:
@@ -489,4 +489,4 @@ def settled(graph: Graph, accelerator: Any, first: int, last: int, motions: int)
     if accelerator is not None and hasattr(accelerator, "settled"):
         nodes: NDArray[np.int64] = accelerator.settled(first, last)
         return nodes
-    return searcher.settled_nodes(graph._space(motions), graph._workspaces, first, last, graph._scale)
+    return graph.expanded(first, last, motions=None if motions == 255 else motions)

@@ -12,11 +12,11 @@ import numpy as np
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.geometry.shapes import Shape
 from wayfold.path import Path
 from wayfold.terrain import Terrain
 from wayfold.world.field import Field
 from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
-from wayfold.world.shapes import Shape
 
 
 class TerrainSnapshot(Portable):
@@ -126,7 +126,7 @@ class TerrainPlanner(Planner):
             raise off_map(point[:2], what, self._extent)
         return np.asarray(place)
 
-    def _touched(self, start: Any, goal: Any) -> Points:
+    def _expanded(self, start: Any, goal: Any) -> Points:
         """Points of the nodes that the search settles; for grids, dual and Steiner graphs only those of the path."""
         now = self._now
         graph = now.options["graph"]

@@ -18,13 +18,13 @@ from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.core.progress import Progress
 from wayfold.errors import EditError, ParameterError
 from wayfold.geometry import Mesh
+from wayfold.geometry.shapes import Shape, as_shape
 from wayfold.path import Path
 from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
 from wayfold.world.field import Field
 from wayfold.world.planner import Planner, Zones
 from wayfold.world.progress import told
-from wayfold.world.shapes import Shape, as_shape
 from wayfold.world.sources import File, Source
 
 _MOST_PLANNERS = 32

@@ -14,7 +14,7 @@ from wayfold.agent import CHARACTERS, Agent, Motion
 from wayfold.core.arrays import offsets_of
 from wayfold.errors import OffMapError, ParameterError, WayfoldError
 from wayfold.geometry import TriangleIndex
-from wayfold.graph import Graph, searcher
+from wayfold.graph import Graph
 from wayfold.path import Path
 from wayfold.view.viewer.drawing import Layer, colourings, map_mesh, show_level, show_map
 from wayfold.world import Box, Planner, World
@@ -304,7 +304,7 @@ class Session:
             self.problem = str(error)
             return None
         if self.search == SEARCHES[0]:
-            touched = planner.touched(*ends)
+            touched = planner.expanded(*ends)
         else:
             path, took, touched = plain, plain_took, _touched_by_a_star(planner, plain)
         if not path:
@@ -423,9 +423,8 @@ def _touched_by_a_star(planner: Planner, path: Path) -> Points:
     graph = getattr(planner.map, "graph", None)
     if not isinstance(graph, Graph) or not len(path.nodes) or not path.expanded:
         return np.empty((0, 3))
-    motions = 255 if graph.motions is None else int(planner.agent.motions)
     first, last = int(path.nodes[0]), int(path.nodes[-1])
-    nodes = searcher.settled_nodes(graph._space(motions), graph._workspaces, first, last, graph._scale)
+    nodes = graph.expanded(first, last, motions=None if graph.motions is None else planner.agent.motions)
     return graph.points[nodes].astype(np.float64)
 
 

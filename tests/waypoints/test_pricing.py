@@ -10,9 +10,8 @@ import pytest
 from tests.draws import seeds
 from tests.world.levels import EVERYBODY
 from wayfold import Graph, Mesh, Motion, WaypointGraph, World
-from wayfold.world import edges
-from wayfold.world.pricing import EdgePrices
-from wayfold.world.shapes import Box
+from wayfold.geometry.shapes import Box
+from wayfold.waypoints.pricing import EdgePrices, prices_of
 
 pytestmark = pytest.mark.kernels
 
@@ -28,10 +27,10 @@ def lattice(wide, deep, place=(0.0, 0.0, 0.0)):
 
 
 def check(prices, waypoints):
-    expected = edges.priced(waypoints.graph, prices.costs)
+    expected = waypoints.graph.with_costs(prices_of(waypoints.graph, prices.costs))
     used = waypoints.graph.motions > 0 if waypoints.graph.motions is not None else slice(None)
     np.testing.assert_array_equal(prices.graph.costs[used], expected.costs[used])
-    assert prices.graph._scale <= expected._scale
+    assert prices.graph.scale <= expected.scale
     for name in ("points", "offsets", "targets", "motions"):
         assert getattr(prices.graph, name) is getattr(waypoints.graph, name)
     last = waypoints.num_waypoints - 1
@@ -87,7 +86,7 @@ def test_a_planner_prices_what_blocks_and_zones_touch():
 
     def agree():
         graph = planner._waypoints.graph
-        expected = edges.priced(graph, planner._zones.costs)
+        expected = graph.with_costs(prices_of(graph, planner._zones.costs))
         np.testing.assert_array_equal(planner._priced.costs[graph.motions > 0], expected.costs[graph.motions > 0])
 
     mud = world.set_cost(Box((2, 2, -1), (8, 9, 1)), 5.0)

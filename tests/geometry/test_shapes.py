@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from wayfold import Box, Prism
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.world.shapes import as_shape
+from wayfold.geometry.shapes import as_shape
 
 coordinate = st.floats(-5, 5)
 points = st.tuples(coordinate, coordinate, coordinate)

@@ -1,4 +1,4 @@
-"""Shapes that close a part of the world or give it a cost: upright prisms over a polygon."""
+"""Shapes that edits block or give a cost: upright prisms over a polygon."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.core import checks, text
 from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError, ParameterError
-from wayfold.geometry import Mesh
+from wayfold.geometry.mesh import Mesh
 
 Points = NDArray[np.float64]
 
