@@ -165,8 +165,8 @@ def test_a_terrain_is_built_described_and_planned_over(tmp_path):
 
 
 def test_options_for_terrains_are_refused_elsewhere_and_bad_weights_are_named(arena, tmp_path):
-    assert "--radius is not for a DenseGrid" in wayfold("path", arena, "1,0", "1,2", "--radius", "1").stderr
-    assert "for terrains" in wayfold("build", arena, tmp_path / "a.wayfold", "--weights", "a=1").stderr
+    assert "--radius does not apply to a DenseGrid" in wayfold("path", arena, "1,0", "1,2", "--radius", "1").stderr
+    assert "need --map terrain" in wayfold("build", arena, tmp_path / "a.wayfold", "--weights", "a=1").stderr
     result = wayfold("build", "sample:zigzag", tmp_path / "a.wayfold", "--map", "terrain", "--weights", "road")
     assert result.returncode == 2
     assert "road=1,swamp=8" in result.stderr

@@ -28,7 +28,7 @@ def test_a_command_does_not_write_over_what_it_reads(tmp_path, name):
         [*COMMAND, "build", "lev.obj", name], capture_output=True, text=True, cwd=tmp_path, check=False
     )
     assert run.returncode == 2
-    assert "is what is being read" in run.stderr
+    assert "is the input file" in run.stderr
     assert (tmp_path / "lev.obj").read_text() == SQUARE
 
 
@@ -80,5 +80,5 @@ def test_ctrl_c_ends_a_command_with_a_sentence_and_leaves_files_alone(tmp_path):
     command = [sys.executable, "-c", code, "build", "source.map", "out.wayfold"]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert process.returncode == 130
-    assert process.stderr == "wayfold: interrupted; every file is as it was\n"
+    assert process.stderr == "wayfold: interrupted; no file was changed\n"
     assert (tmp_path / "out.wayfold").read_text() == "as it was"

@@ -32,7 +32,7 @@ def test_a_level_is_opened_for_whoever_is_named(level, tmp_path):
     picture = tmp_path / "path.png"
     result = wayfold("path", level, WEST, EAST, "--explain", "--exact", "--picture", picture)
     assert "navmesh + hierarchy" in result.stdout
-    assert "it walks and nothing else" in result.stdout
+    assert "the agent only walks" in result.stdout
     assert f"Picture: {picture}" in result.stdout
     assert picture.stat().st_size > 1000
 
@@ -79,7 +79,7 @@ def test_points_may_begin_with_a_minus_and_wrong_options_are_still_refused(tmp_p
         ((WEST, EAST, "--agent", "dog"), "person, cart, spider, bird"),
         ((WEST, EAST, "--block", "1,2,3"), "x0,y0,z0,x1,y1,z1"),
         ((WEST, EAST, "--map", "terrain"), "choose from navmesh, waypoints, sparse-grid"),
-        ((WEST, EAST, "--budget", "5"), "--budget is not for a level"),
+        ((WEST, EAST, "--budget", "5"), "--budget does not apply to a level"),
         (("here", EAST), "START"),
     ],
 )
@@ -95,4 +95,4 @@ def test_options_of_levels_are_not_for_maps(tmp_path):
     file.write_text("type octile\nheight 1\nwidth 2\nmap\n..\n")
     result = wayfold("path", file, "0,0", "1,0", "--agent", "bird")
     assert result.returncode == 2
-    assert "--agent is for level files" in result.stderr
+    assert "--agent applies to level files" in result.stderr

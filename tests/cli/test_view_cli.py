@@ -18,7 +18,7 @@ def run(*arguments):
 
 @pytest.mark.parametrize("arguments", [(), ("level.obj", "--sample", "city")])
 def test_a_file_or_a_sample_is_needed_and_not_both(arguments):
-    with pytest.raises(ParameterError, match="a file, or --sample"):
+    with pytest.raises(ParameterError, match="either a file or --sample"):
         run(*arguments)
 
 

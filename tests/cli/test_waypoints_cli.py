@@ -67,5 +67,5 @@ def test_wrong_options_are_refused(built):
     file, _ = built
     with pytest.raises(ParameterError, match="unknown motion"):
         run("path", file, "1,1,0", "2,2,0", "--motions", "swim")
-    with pytest.raises(ParameterError, match="--partial is not for a WaypointGraph"):
+    with pytest.raises(ParameterError, match="--partial does not apply to a WaypointGraph"):
         run("path", file, "1,1,0", "2,2,0", "--partial")

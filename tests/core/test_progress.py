@@ -17,9 +17,7 @@ BUILDERS = {
         subjects.mesh(), subjects.FLYER, region_size=10.0, progress=progress
     ),
     "landmarks": lambda progress: subjects._subregions().prepare_exact(3, progress=progress),
-    "partitioning": lambda progress: Hierarchy.build(
-        DenseGrid(np.ones((30, 30))), merge=8, levels=2, progress=progress
-    ),
+    "partitioning": lambda progress: Hierarchy.build(FLOOR, merge=8, levels=2, progress=progress),
 }
 
 

@@ -1,7 +1,7 @@
 """The command line: ``wayfold demo | build | info | path | view | warmup``.
 
-What a user gave wrongly is answered with one sentence on stderr and exit status 2, never with a traceback. Ctrl-C ends
-a command with status 130 and leaves every file as it was; a reader that went away (``| head``) ends it with status 1.
+Invalid input gives one sentence on stderr and exit status 2, never a traceback. Ctrl-C ends a command with status 130
+and leaves every file unchanged; a closed pipe (``| head``) ends it with status 1.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any
 
 
 class _Interrupted(BaseException):
-    """Ctrl-C, under a name that no library takes for its own."""
+    """Ctrl-C, as an exception that no library catches."""
 
 
 def main() -> None:
     """Run the command line; the console script `wayfold`."""
-    # Imported here so that `import wayfold.cli` stays cheap for whoever only wants to look.
+    # Imported here so that `import wayfold.cli` stays cheap.
     from wayfold.cli.app import app
 
     run_app(app, "wayfold")
 
 
 def run_app(app: Any, name: str) -> None:
-    """Run a Typer app under a name; what goes wrong becomes one sentence and an exit status."""
+    """Run a Typer app; errors become one sentence and an exit status."""
     from wayfold.errors import WayfoldError
 
     _open_streams()
     before = None
-    with contextlib.suppress(ValueError):  # not in the main thread: then somebody else takes care of signals
+    with contextlib.suppress(ValueError):  # not in the main thread, where signals are handled
         before = signal.signal(signal.SIGINT, _interrupt)
     try:
         try:
@@ -50,7 +50,7 @@ def run_app(app: Any, name: str) -> None:
         _drop_output()
         _end(f"{name}: {where}{error.strerror or error}", 2)
     except _Interrupted:
-        _end(f"{name}: interrupted; every file is as it was", 130)
+        _end(f"{name}: interrupted; no file was changed", 130)
 
 
 def _interrupt(*_: Any) -> None:
@@ -58,7 +58,7 @@ def _interrupt(*_: Any) -> None:
 
 
 def _open_streams() -> None:
-    """Give a command that was started with closed streams some that lead nowhere."""
+    """Open the null device for standard streams that are closed."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - for as long as the process lives
     if sys.stderr is None:
@@ -66,7 +66,7 @@ def _open_streams() -> None:
 
 
 def _drop_output() -> None:
-    """Lead what was not written yet nowhere: Python would try again when it ends, and complain."""
+    """Discard unwritten output: Python would try to flush it again at exit, and complain."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The commands and their options; what they do stands in the module of each."""
+"""The commands and their options; each command has a module of its own."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program to read.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bars.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bars.")]
 Up = Annotated[
     str | None,
-    typer.Option(metavar="[y|z]", help="Which axis of a mesh points up: z unless told otherwise, y for glTF."),
+    typer.Option(
+        metavar="[y|z]", help="The axis of a mesh that points up; by default y for glTF and z for all others."
+    ),
 ]
 _AXES: dict[str, Literal["y", "z"]] = {"y": "y", "z": "z"}
 _POINT = re.compile(r"-[\d.][\d.e+-]*(,[\d.e+-]+)+", re.IGNORECASE)
 
 
 class WithPoints(TyperCommand):
-    """A command whose arguments may be points that begin with a minus, such as -5,0; they are no options."""
+    """A command that accepts points such as -5,0, which begin with a minus, as arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words; a space before a point hides its minus meanwhile."""
+        """Parse the words, hiding the minus of a point behind a space."""
         rest = super().parse_args(ctx, [f" {word}" if _POINT.fullmatch(word) else word for word in args])
         for name, value in ctx.params.items():
             if isinstance(value, str):
@@ -43,7 +45,7 @@ class WithPoints(TyperCommand):
 
 
 def axis(up: str | None) -> Literal["y", "z"] | None:
-    """What was given as --up."""
+    """Check the value of --up."""
     if up is not None and up not in _AXES:
         raise ParameterError(f"--up must be y or z, not {up!r}")
     return None if up is None else _AXES[up]
@@ -65,12 +67,12 @@ def wayfold(
 @app.command(epilog="Examples:  [cyan]wayfold demo[/]   |   [cyan]wayfold demo --seed 7 --size 300 --out out/demo[/]")
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("out/demo"),
-    seed: Annotated[int, typer.Option(min=0, help="Which city.")] = 6,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the city.")] = 6,
     size: Annotated[float, typer.Option(min=60, max=2000, help="Side of the district in metres.")] = 300.0,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Send a person, a cart, a spider and a bird through a city district, close a bridge, send them again."""
+    """Plan for a person, a cart, a spider and a bird in a city district, before and after a bridge is closed."""
     from wayfold.cli.demo import run
 
     run(out, seed, size, json, quiet)
@@ -86,7 +88,9 @@ def demo(
 )
 def build(
     source: Annotated[str, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
-    out: Annotated[Path, typer.Argument(help="The file to write: .wayfold, or a mesh file for a sample.")],
+    out: Annotated[
+        Path, typer.Argument(help="The file to write: .wayfold for a map, .obj, .ply, .stl or .glb for a mesh.")
+    ],
     map_kind: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +98,7 @@ def build(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
-    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
+    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, if it has that option.")] = None,
     up: Up = None,
     agent: Annotated[
         str | None, typer.Option(help="Who moves on a mesh: person (default), cart, spider or bird.")
@@ -104,11 +108,11 @@ def build(
     climb: Annotated[float | None, typer.Option(help="Its highest step in metres.")] = None,
     slope: Annotated[float | None, typer.Option(help="The steepest ground that it walks on, in degrees.")] = None,
     cell: Annotated[
-        float | None, typer.Option(help="Side of the cells laid over a mesh, metres: sparse-grid 0.5, navmesh 0.3.")
+        float | None, typer.Option(help="Cell size on a mesh in metres; default 0.5 (sparse-grid) or 0.3 (navmesh).")
     ] = None,
     cell_height: Annotated[float, typer.Option(help="Height of a voxel, metres (navmesh).")] = 0.2,
     tile: Annotated[int | None, typer.Option(help="Side of a tile in voxels; 0 for one tile (navmesh).")] = None,
-    keep: Annotated[str, typer.Option(help="Which islands stay: all or largest (navmesh).")] = "all",
+    keep: Annotated[str, typer.Option(help="Islands to keep: all or largest (navmesh).")] = "all",
     sector: Annotated[int, typer.Option(min=2, max=16, help="Side of a sector in cells (sparse-grid).")] = 16,
     motions: Annotated[
         str | None, typer.Option(help="S, S+A, S+V or S+A+V; by default the agent's, or all (waypoints).")
@@ -118,18 +122,22 @@ def build(
         str | None, typer.Option(help="deaccon (default), space-filling or hertel-mehlhorn (floorplan).")
     ] = None,
     plane: Annotated[
-        float | None, typer.Option(help="Height at which a mesh is cut; all floors by default (floorplan).")
+        float | None, typer.Option(help="Height at which to cut a mesh; by default every floor is used (floorplan).")
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw the regions into this file (floorplan).")] = None,
-    weights: Annotated[str | None, typer.Option(help="By name: road=1,swamp=8,rock=inf (terrain).")] = None,
-    default: Annotated[float | None, typer.Option(help="Weight where there is no region (terrain).")] = None,
-    accelerate: Annotated[str | None, typer.Option(help="hierarchy: levels for fast paths over the graph.")] = None,
-    merge: Annotated[str, typer.Option(help="Nodes that a level merges into one: a number, or auto.")] = "8",
+    weights: Annotated[str | None, typer.Option(help="Weights by name: road=1,swamp=8,rock=inf (terrain).")] = None,
+    default: Annotated[float | None, typer.Option(help="Weight outside all regions (terrain).")] = None,
+    accelerate: Annotated[
+        str | None, typer.Option(help="Build a hierarchy over the graph for fast paths: hierarchy.")
+    ] = None,
+    merge: Annotated[
+        str, typer.Option(help="Number of nodes that a level merges into one, or auto (hierarchy).")
+    ] = "8",
     levels: Annotated[int, typer.Option(min=1, max=16, help="Maximum number of levels (hierarchy).")] = 4,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Turn a map file or a sample into a file that `path` and `info` open at once."""
+    """Build a map from a file or a sample and save it, ready for `path` and `info`."""
     from dataclasses import replace
 
     from wayfold.agent import agent_named
@@ -171,10 +179,12 @@ def build(
 def info(
     file: Annotated[Path, typer.Argument(help="Any file that Wayfold reads, or sample:NAME.")],
     up: Up = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw a hierarchy's levels or a sparse grid's regions.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Draw the levels of a hierarchy or the regions of a sparse grid.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Say what a file holds: sizes, bounds, bytes per node, edge and cell."""
+    """Show what a file holds: sizes, bounds, bytes per node, edge and cell."""
     from wayfold.cli.info import run
 
     run(file, axis(up), json, picture)
@@ -192,26 +202,34 @@ def path(
         Path, typer.Argument(help="A level (.obj, .bsp, ...), a map (.map, .mesh, .wayfold) or sample:NAME.")
     ],
     start: Annotated[str, typer.Argument(help="x,y or x,y,z; a node number for a graph.")],
-    goal: Annotated[str, typer.Argument(help="The same for the goal.")],
+    goal: Annotated[str, typer.Argument(help="The goal, in the same form.")],
     agent: Annotated[str | None, typer.Option(help="person (default), cart, spider or bird (levels).")] = None,
     up: Up = None,
     map_kind: Annotated[str | None, typer.Option("--map", help="navmesh, waypoints or sparse-grid (levels).")] = None,
     accelerator: Annotated[str | None, typer.Option(help="hierarchy, subregions or none (levels).")] = None,
-    block: Annotated[list[str] | None, typer.Option(help="x0,y0,z0,x1,y1,z1 of a closed box (levels).")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say what plans and why (levels).")] = False,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="The shortest path: levels, cells of a sparse grid, floor plans.")
+    block: Annotated[list[str] | None, typer.Option(help="A box to close: x0,y0,z0,x1,y1,z1 (levels).")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Explain the choice of map and accelerator (levels).")
     ] = False,
-    smooth: Annotated[bool, typer.Option("--smooth", help="Pull the path straight where the map allows it.")] = False,
-    budget: Annotated[int | None, typer.Option(min=1, help="Settle at most this many nodes.")] = None,
-    partial: Annotated[bool, typer.Option("--partial", help="Without a way, go as near as possible.")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Find the shortest path (levels, sparse grids, floor plans).")
+    ] = False,
+    smooth: Annotated[
+        bool, typer.Option("--smooth", help="Shorten and straighten the path where the map allows it.")
+    ] = False,
+    budget: Annotated[int | None, typer.Option(min=1, help="Maximum number of nodes to settle.")] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="If the goal cannot be reached, go as near as possible.")
+    ] = False,
     algorithm: Annotated[
         str, typer.Option(help="astar, dijkstra or bidirectional (graphs); funnel (navigation meshes).")
     ] = "astar",
-    motions: Annotated[str | None, typer.Option(help="For example surface+adhesive (graphs, waypoints).")] = None,
+    motions: Annotated[
+        str | None, typer.Option(help="Allowed motions, such as surface+adhesive (graphs, waypoints).")
+    ] = None,
     level: Annotated[int | None, typer.Option(min=0, help="Highest level to use (hierarchies).")] = None,
-    radius: Annotated[float | None, typer.Option(min=0, help="Radius of a disc in metres (terrains).")] = None,
-    weights: Annotated[str | None, typer.Option(help="Other weights by name, such as road=1,mud=9 (terrains).")] = None,
+    radius: Annotated[float | None, typer.Option(min=0, help="Radius of the agent in metres (terrains).")] = None,
+    weights: Annotated[str | None, typer.Option(help="New weights by name, such as road=1,mud=9 (terrains).")] = None,
     graph: Annotated[
         str | None, typer.Option(help="refined, steiner, dual-extra, dual, grid, or all to compare them (terrains).")
     ] = None,
@@ -220,7 +238,7 @@ def path(
     picture: Annotated[Path | None, typer.Option(help="Draw the path into this PNG, SVG or PDF.")] = None,
     json: Json = False,
 ) -> None:
-    """Plan one path and say how long it is and what it took. Exit status 1 when there is none."""
+    """Plan one path and show its length and the time it took. Exit status 1 if there is none."""
     from wayfold.cli.path import Options, PathSettings, run
 
     terrain = {"radius": radius, "weights": weights, "graph": graph, "epsilon": epsilon, "cell": cell}
@@ -240,16 +258,18 @@ def view(
     ] = None,
     sample: Annotated[str | None, typer.Option(help="A sample instead of a file: city, dungeon, islands, ...")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of a sample.")] = None,
-    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, where it has one.")] = None,
+    size: Annotated[float | None, typer.Option(help="Side of a sample in metres, if it has that option.")] = None,
     up: Up = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; by default only this machine can look.")
+        str, typer.Option(help="Address to listen on; by default only this machine can connect.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="First port to try; 0 for any free one.")] = 8080,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
-    triangles: Annotated[int, typer.Option(min=1000, help="Triangles of the level to draw at most.")] = 150_000,
+    triangles: Annotated[
+        int, typer.Option(min=1000, help="Maximum number of triangles of the level to draw.")
+    ] = 150_000,
 ) -> None:
-    """Look at a level in the browser: click for paths, block streets, send a crowd. Needs the extra `view`."""
+    """Show a level in the browser: click for paths, block streets, send a crowd. Needs the extra `view`."""
     from wayfold.cli.view import run
 
     run(file, sample, {"seed": seed, "size": size, "up": axis(up)}, host, port, open_, triangles)
@@ -257,7 +277,7 @@ def view(
 
 @app.command()
 def warmup(quiet: Quiet = False) -> None:
-    """Compile every kernel once, so that no later run has to."""
+    """Compile all kernels ahead of time."""
     from wayfold.cli.warmup import run
 
     run(quiet)

@@ -49,7 +49,7 @@ _SUITABLE: dict[Any, str] = {
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """What the command line was asked to build; settings that were not given are None."""
+    """The options of the command; those not given are None."""
 
     source: str
     agent: Agent
@@ -115,21 +115,21 @@ class BuildRequest:
 
 
 def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> None:
-    """Build a map from a file or a sample, write it and say what it holds."""
+    """Build a map from a file or a sample, save it and describe it."""
     if request.accelerate is not None and request.accelerate not in ACCELERATORS:
         raise ParameterError(f"unknown accelerator {request.accelerate!r}: choose from {', '.join(ACCELERATORS)}")
     if map_kind is not None and map_kind not in MAPS:
         raise ParameterError(f"unknown map {map_kind!r}: choose from {', '.join(MAPS)}")
     if map_kind != "terrain" and (request.weights is not None or request.default is not None):
-        raise ParameterError("--weights and --default are for terrains: add --map terrain")
+        raise ParameterError("--weights and --default need --map terrain")
     if map_kind != "floorplan" and (request.method or request.plane is not None or request.picture):
-        raise ParameterError("--method, --plane and --picture are for floor plans: add --map floorplan")
+        raise ParameterError("--method, --plane and --picture need --map floorplan")
     if map_kind in _WALKED and Motion.SURFACE not in request.agent.motions:
         raise ParameterError(f"--map {map_kind} is for agents that walk: choose --map waypoints for this one")
     check_writable(out, (".wayfold", *_MESH_ENDINGS))
     if out.suffix.lower() in _MESH_ENDINGS and (map_kind or request.accelerate):
         asked = "--map" if map_kind else "--accelerate"
-        raise ParameterError(f"{out} takes a mesh and no map: leave {asked} out, or name a file that ends in .wayfold")
+        raise ParameterError(f"{out} holds a mesh, not a map: leave {asked} out, or write to a .wayfold file")
     if request.picture is not None:
         check_writable(request.picture, _PICTURES)
     for file in filter(None, (out, request.picture)):

@@ -74,8 +74,8 @@ def run(out: Folder, seed: int, size: float, json: bool, quiet: bool) -> None:
         print_json(summary)
         return
     print(f"A city district of {size:g} x {size:g} m, seed {seed}: {len(world.mesh):,} triangles.")
-    print(f"Everybody goes from {_place(start)} to {_place(goal)}; then the bridge at {_place(crossing[0])} is closed.")
-    columns = ("who", "map + accelerator", "length m", "after", "query ms", "plain A*", "speed-up", "MB", "made in s")
+    print(f"All go from {_place(start)} to {_place(goal)}; then the bridge at {_place(crossing[0])} is closed.")
+    columns = ("who", "map + accelerator", "length m", "after", "query ms", "plain A*", "speed-up", "MB", "built in s")
     table = [
         (
             row["who"],
@@ -93,13 +93,13 @@ def run(out: Folder, seed: int, size: float, json: bool, quiet: bool) -> None:
     print_table("The same journey for four characters, before and after the bridge is closed", columns, table)
     print(f"Closing the bridge changed all four maps in {1e3 * edit:.0f} ms; times are medians of {_QUERIES} queries.")
     if compiled:
-        print("The seconds that maps were made in count compiling, which is done once.")
+        print("Build times include compiling, which is done once.")
     print("Pictures: " + ", ".join(map(str, files)))
 
 
 @contextmanager
 def compiling_beside() -> Iterator[None]:
-    """Compile what is needed later in another process meanwhile; nothing but a second is lost where it is compiled."""
+    """Compile kernels that are needed later in a second process."""
     rooms = ("hierarchy", "waypoints", "subregions")
     code = "".join(f"from wayfold.{room}._warm import warm; warm()\n" for room in rooms)
     beside = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -41,7 +41,7 @@ def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> N
         elif facts["kind"] == "sparse grid":
             figure = sparse.draw_grid(load(file))
         else:
-            raise ParameterError(f"--picture draws hierarchies and sparse grids, and {file} holds a {facts['kind']}")
+            raise ParameterError(f"--picture needs a hierarchy or a sparse grid, but {file} holds a {facts['kind']}")
         pictures.save(figure, picture)
     if json:
         print_json(facts)

@@ -1,4 +1,4 @@
-"""What the commands share: tables, JSON, progress, and points from text."""
+"""Helpers of the commands: tables, JSON, progress, and points from text."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def print_facts(title: str, facts: dict[str, Any]) -> None:
 
 
 def print_no_way(path: Route, whose: str = "on this map") -> None:
-    """Say in a line why there is no path, if start and goal do not hang together."""
+    """Print why there is no path, if the goal is unreachable."""
     if path.status is Status.UNREACHABLE:
         print(f"Start and goal are not connected {whose}.")
         print(f"{path.why[0].upper()}{path.why[1:]}.")
 
 
 def print_picture(file: Path | None) -> None:
-    """Say which picture was written, if one was."""
+    """Print the name of the picture, if one was written."""
     if file is not None:
         print(f"Picture: {file}")
 
 
 def say(text: str, quiet: bool) -> None:
-    """Tell on stderr what begins, where there is no progress bar to tell it."""
+    """Print a step on stderr where there is no progress bar."""
     if not quiet and not sys.stderr.isatty():
         print(text, file=sys.stderr, flush=True)
 
@@ -94,7 +94,7 @@ def parse_point(text: str, name: str) -> NDArray[np.float64]:
 
 
 def check_writable(file: Path, endings: Sequence[str]) -> None:
-    """Refuse an output file of a wrong kind or in a folder that is not there, before any work is done."""
+    """Refuse an output file with a wrong ending or in a missing folder, before any work is done."""
     if file.suffix.lower() not in endings:
         raise ParameterError(f"{file} must end in {', '.join(endings)}")
     if not file.parent.is_dir():
@@ -102,7 +102,7 @@ def check_writable(file: Path, endings: Sequence[str]) -> None:
 
 
 def sample_options(source: str, seed: int | None, size: float | None) -> dict[str, Any]:
-    """The options of a sample that were given; --size is that of both sides."""
+    """The given options of a sample; --size sets both sides."""
     given = {"seed": seed, "size": None if size is None else (size, size)}
     options = {name: value for name, value in given.items() if value is not None}
     if options and not source.startswith("sample:"):
@@ -111,9 +111,9 @@ def sample_options(source: str, seed: int | None, size: float | None) -> dict[st
 
 
 def check_other_file(file: Path, source: str) -> None:
-    """Refuse to write over what is being read."""
+    """Refuse to overwrite the input file."""
     if file.exists() and Path(source).exists() and file.samefile(source):
-        raise ParameterError(f"{file} is what is being read: name another file to write")
+        raise ParameterError(f"{file} is the input file: write to another file")
 
 
 def parse_weights(text: str | None) -> dict[str, float]:

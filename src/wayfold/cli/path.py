@@ -41,7 +41,7 @@ _TURNED = ("obj", "stl", "ply", "glb", "gltf")  # kinds of files that may have e
 
 
 class Options(NamedTuple):
-    """Options of the command that are for levels only, as they were given."""
+    """The options of the command that apply to levels only."""
 
     agent: str | None
     up: Literal["y", "z"] | None
@@ -133,7 +133,7 @@ def run_in_world(
 
 
 def _axis_hint(world: World, file: File, options: Options) -> str:
-    """What to try when a level that nobody said the axis of is higher than it is deep."""
+    """A hint to give --up, for a level without it that is higher than deep."""
     if options.up is not None or world.mesh is None or str(file).startswith("sample:"):
         return ""
     _, depth, height = world.bounds[1] - world.bounds[0]
@@ -168,7 +168,7 @@ class PathSettings(NamedTuple):
     terrain: dict[str, Any]
 
     def given(self) -> set[str]:
-        """Names of the options that were given, but for `smooth`, which every map answers in its own way."""
+        """Names of the given options, except `smooth`, which every map accepts."""
         names = {"budget": self.budget, "motions": self.motions, "level": self.level, **self.terrain}
         found = {f"--{name}" for name, value in names.items() if value is not None}
         flags = {"--partial": self.partial, "--exact": self.exact, "--algorithm": self.algorithm != "astar"}
@@ -205,13 +205,13 @@ def run(
     if is_level(kind):
         wrong = settings.given() - {"--exact"}
         if wrong:
-            raise ParameterError(f"{', '.join(sorted(wrong))} is not for a level: build a map from {file} for that")
+            raise ParameterError(f"{', '.join(sorted(wrong))} does not apply to a level: build a map from {file} first")
         ends = parse_point(start, "START"), parse_point(goal, "GOAL")
         run_in_world(file, *ends, level, exact=settings.exact, smooth=settings.smooth, picture=picture, json=json)
         return
     if level.given():
         names, title = ", ".join(sorted(level.given())), formats.KINDS[kind].title
-        raise ParameterError(f"{names} is for level files such as .obj, not for {file}, which holds {title}")
+        raise ParameterError(f"{names} applies to level files such as .obj, not to {file}, which holds {title}")
     world = opening.open(file)
     if isinstance(world, MovingAiMap):
         world = DenseGrid(world.kinds)
@@ -219,7 +219,9 @@ def run(
         raise ParameterError(f"{file} holds {checks.a_type(world)}: wayfold path needs a level or a map to plan on")
     wrong = settings.given() - _OPTIONS[type(world)]
     if wrong:
-        raise ParameterError(f"{', '.join(sorted(wrong))} is not for a {type(world).__name__}, which {file} holds")
+        raise ParameterError(
+            f"{', '.join(sorted(wrong))} does not apply to a {type(world).__name__}, which {file} holds"
+        )
     if isinstance(world, WaypointGraph):
         waypoints.path(file, world, start, goal, settings.smooth, settings.budget, settings.motions, picture, json)
         return
@@ -257,7 +259,7 @@ def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[A
         return _node(world, start, "START"), _node(world, goal, "GOAL"), options
     if isinstance(world, NavMesh):
         if settings.algorithm not in ("astar", "funnel"):
-            raise ParameterError(f"a navigation mesh takes --algorithm funnel, not {settings.algorithm}")
+            raise ParameterError(f"--algorithm must be funnel on a navigation mesh, not {settings.algorithm}")
         options = {"budget": settings.budget, "optimal": settings.algorithm != "funnel"}
     elif isinstance(world, Decomposition):
         options = {"smooth": settings.smooth, "exact": settings.exact}

@@ -18,7 +18,7 @@ def run(
 ) -> None:
     """Open a world, serve it to a browser and stay until interrupted."""
     if (file is None) == (sample is None):
-        raise ParameterError("wayfold view needs a file, or --sample NAME, not both")
+        raise ParameterError("wayfold view needs either a file or --sample NAME")
     if importlib.util.find_spec("viser") is None:
         raise MissingDependencyError("the viewer needs viser: pip install '.[view]'")
     from wayfold.view.viewer.page import Page

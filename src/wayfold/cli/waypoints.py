@@ -1,4 +1,4 @@
-"""What `info` and `path` do with waypoint graphs and subregion graphs."""
+"""`info` and `path` on waypoint graphs and subregion graphs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def describe(thing: WaypointGraph | SubregionGraph) -> dict[str, Any]:
 
 
 def names(motions: Motion) -> str:
-    """Motions as the command line takes them."""
+    """Write motions as the command line accepts them."""
     return "+".join(str(motion.name).lower() for motion in Motion if motion in motions)
 
 

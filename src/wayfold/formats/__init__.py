@@ -1,4 +1,4 @@
-"""Readers and writers of files: every reader checks what it reads and names file and place when it is wrong.
+"""Readers and writers of files. Every reader checks its input and names the file and the line of an error.
 
 Each format's library is imported on first use of that format.
 """

@@ -1,4 +1,4 @@
-"""City models in CityJSON 1.0 to 2.0: surfaces as triangles, with what each surface is as its material.
+"""City models in CityJSON 1.0 to 2.0: triangulated surfaces whose materials are their semantic types.
 
 cjio, the library for CityJSON, turns every surface into triangles one by one in nested Python lists and knows nothing
 of a local origin; the file itself is plain JSON. So the surfaces are gathered here and cut by shapely's constrained
@@ -30,12 +30,12 @@ _VERSIONS = ("1.0", "1.1", "2.0")
 
 @checks.checked
 class CityMesh(Mesh):
-    """A mesh that lies at a local origin.
+    """A mesh in coordinates relative to a local origin.
 
     Attributes
     ----------
     origin : (3,) float64 array, metres
-        What was taken from all coordinates: ``mesh.vertices + mesh.origin`` are the coordinates of the file.
+        Offset subtracted from all coordinates: ``mesh.vertices + mesh.origin`` are the coordinates in the file.
     """
 
     origin: NDArray[np.float64]
@@ -74,7 +74,7 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
     file : path
         CityJSON 1.0, 1.1 or 2.0, z up, metres.
     lod : str, optional
-        Level of detail to take, such as ``"1"`` or ``"2.2"``; by default the highest of each city object.
+        Level of detail to read, such as ``"1"`` or ``"2.2"``; by default the highest of each city object.
 
     Returns
     -------
@@ -86,16 +86,16 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
     Raises
     ------
     VersionError
-        When its version is another one.
+        When the version is not supported.
     FormatError
-        When it is damaged or has no surface of that level of detail. The message has the name of the city object.
+        When the file is damaged or has no surface at that level of detail. The message names the city object.
     """
     tree = parse_json(file, read_bytes(file))
     if not isinstance(tree, dict) or tree.get("type") != "CityJSON":
-        raise FormatError("not CityJSON: its type is another one", file)
+        raise FormatError("not CityJSON: the type is not 'CityJSON'", file)
     version = str(tree.get("version"))
     if version not in _VERSIONS:
-        raise VersionError(f"CityJSON version {version[:20]!r} is not one that is read here (1.0, 1.1, 2.0)", file)
+        raise VersionError(f"CityJSON version {version[:20]!r} is not supported; use 1.0, 1.1 or 2.0", file)
     vertices = _coordinates(file, tree.get("vertices"), "vertices")
     vertices = _place(file, vertices, tree.get("transform"))
     if not (np.abs(vertices) <= LARGEST).all():
@@ -104,7 +104,7 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
     surfaces = _Surfaces()
     objects = tree.get("CityObjects")
     if not isinstance(objects, dict):
-        raise FormatError("its CityObjects are not an object", file)
+        raise FormatError("CityObjects is not a JSON object", file)
     for name, thing in objects.items():
         try:
             for geometry in _geometries(thing, lod):
@@ -115,7 +115,7 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError) as error:
             raise FormatError(f"city object {name[:60]!r} is damaged: {error}", file) from None
     if not surfaces.rings:
-        raise FormatError("there is no surface in the file" + (f" of level of detail {lod}" if lod else ""), file)
+        raise FormatError("the file has no surface" + (f" at level of detail {lod}" if lod else ""), file)
     return _mesh(file, np.concatenate([vertices, *templates.parts]), surfaces)
 
 
@@ -123,9 +123,9 @@ def _coordinates(file: File, value: Any, name: str) -> NDArray[np.float64]:
     try:
         points = np.array(value, np.float64).reshape(-1, 3) if value else np.empty((0, 3))
     except (TypeError, ValueError, OverflowError):
-        raise FormatError(f"its {name} are not a list of three numbers each", file) from None
+        raise FormatError(f"{name} is not a list of number triples", file) from None
     if not (np.abs(points) < np.inf).all():
-        raise FormatError(f"its {name} are not all finite", file)
+        raise FormatError(f"{name} contains values that are not finite", file)
     return points
 
 
@@ -136,7 +136,7 @@ def _place(file: File, vertices: NDArray[np.float64], transform: Any) -> NDArray
     try:
         scale, move = (np.array(transform[key], np.float64).reshape(3) for key in ("scale", "translate"))
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise FormatError("its transform is not a scale and a translate of three numbers each", file) from None
+        raise FormatError("transform must have a scale and a translate of three numbers each", file) from None
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(vertices * scale + move)
 
@@ -178,12 +178,12 @@ class _Templates:
         with np.errstate(over="ignore", invalid="ignore"):
             moved = self.corners[used] @ matrix[:3, :3].T + matrix[:3, 3] + anchor
         if not (np.abs(moved) <= LARGEST).all():
-            raise ValueError("its template is placed out of range")
+            raise ValueError(f"its template is placed beyond {LARGEST:g} m")
         numbers = {corner: self.first + self.added + k for k, corner in enumerate(used)}
         self.parts.append(moved)
         self.added += len(moved)
         if self.added > _MAX_PLACED:
-            raise ValueError(f"placed templates have more than {_MAX_PLACED} vertices")
+            raise ValueError(f"its templates add up to more than {_MAX_PLACED} vertices")
         return {**shape, "boundaries": _renumber(shape["boundaries"], numbers)}
 
 
@@ -213,14 +213,14 @@ def _gather(surfaces: _Surfaces, geometry: dict[str, Any], thing: str, count: in
     if kind in _NO_AREA:
         return
     if kind not in _DEPTHS:
-        raise ValueError(f"it has a geometry of type {str(kind)[:40]!r}")
+        raise ValueError(f"unknown geometry type {str(kind)[:40]!r}")
     semantics = geometry.get("semantics") or {}
     types = [str(surface["type"]) for surface in semantics.get("surfaces") or []]
     for rings, number in _walk(geometry["boundaries"], semantics.get("values"), _DEPTHS[kind]):
         name = thing if number is None else types[_number(number, len(types))]
         whole = [[_number(corner, count) for corner in ring] for ring in rings]
         if not whole or min(map(len, whole)) < 3:
-            raise ValueError("it has a ring of fewer than three vertices")
+            raise ValueError("a ring has fewer than three vertices")
         surfaces.add(whole, name)
 
 
@@ -258,6 +258,6 @@ def _mesh(file: File, vertices: NDArray[np.float64], surfaces: _Surfaces) -> Cit
         vertices = np.concatenate([vertices, added]) if len(added) else vertices
     owner = np.concatenate(owners)
     if not len(owner):
-        raise FormatError("no surface in the file has an area", file)
+        raise FormatError("every surface in the file has zero area", file)
     order = np.argsort(owner, kind="stable")
     return CityMesh(vertices, np.concatenate(triangles)[order], kinds[owner[order]], tuple(surfaces.names), origin)

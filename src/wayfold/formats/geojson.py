@@ -1,4 +1,4 @@
-"""Polygons with properties from and to GeoJSON (RFC 7946)."""
+"""Read and write polygons with properties as GeoJSON (RFC 7946)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MAX_DEPTH = 32  # collections within collections
 
 
 class Feature(NamedTuple):
-    """A polygon and what is said about it."""
+    """A polygon and its properties."""
 
     polygon: Polygon
-    """A valid shapely polygon, with holes where it has them; altitudes are left out."""
+    """A valid shapely polygon, possibly with holes; altitudes are dropped."""
     properties: dict[str, Any]
 
 
@@ -42,14 +42,14 @@ def load_geojson(file: File) -> list[Feature]:
     Raises
     ------
     FormatError
-        When it is not GeoJSON, a ring is not closed or too short, a coordinate is no number or beyond 1e12, or there is
-        no polygon. The message has the number of the feature, from 0.
+        When the file is not GeoJSON or has no polygon, a ring is open or too short, or a coordinate is not a number or
+        exceeds 1e12. The message gives the number of the feature, from 0.
     GeometryError
         When a polygon crosses itself or has no area, with file and feature.
     """
     tree = parse_json(file, read_bytes(file))
     if not isinstance(tree, dict):
-        raise FormatError("GeoJSON is an object, not a list or a number", file)
+        raise FormatError("GeoJSON must be a JSON object, not a list or a number", file)
     features: list[Any] = [tree]
     if tree.get("type") == "FeatureCollection":
         features = _list(file, "the FeatureCollection", tree.get("features"), "features")
@@ -63,10 +63,10 @@ def load_geojson(file: File) -> list[Feature]:
         elif feature is not tree:
             raise FormatError(f"{where} is not a Feature", file)
         if not isinstance(properties, dict):
-            raise FormatError(f"{where}: its properties are not an object", file)
+            raise FormatError(f"{where}: properties is not a JSON object", file)
         loaded += [Feature(polygon, properties) for polygon in _polygons(file, where, geometry)]
     if not loaded:
-        raise FormatError("there is no polygon in the file", file)
+        raise FormatError("the file has no polygon", file)
     return loaded
 
 
@@ -77,7 +77,7 @@ def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], f
     Raises
     ------
     ParameterError
-        When a property is not what JSON holds, or a polygon is empty.
+        When a property is not a JSON value, or a polygon is empty.
     FormatError
         When the file cannot be written.
     """
@@ -95,7 +95,7 @@ def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], f
     try:
         text = json.dumps({"type": "FeatureCollection", "features": parts}, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"properties must be what JSON holds: {str(error)[:100]}") from None
+        raise ParameterError(f"properties must be JSON values: {str(error)[:100]}") from None
     with replacing(file) as handle:
         handle.write(text.encode())
 
@@ -115,7 +115,7 @@ def _polygons(file: File, where: str, geometry: Any, depth: int = 0) -> Iterator
         if geometry.get("coordinates") != []:  # an empty list is "no place" too
             yield _polygon(file, where, geometry.get("coordinates"))
     elif kind not in _NO_AREA:
-        raise FormatError(f"{where} has no geometry of a type that GeoJSON knows, but {str(kind)[:40]!r}", file)
+        raise FormatError(f"{where} has a geometry of unknown type {str(kind)[:40]!r}", file)
 
 
 def _polygon(file: File, where: str, rings: Any) -> Polygon:
@@ -123,7 +123,7 @@ def _polygon(file: File, where: str, rings: Any) -> Polygon:
 
     parts = [_ring(file, where, ring) for ring in _list(file, where, rings, "rings")]
     if not parts:
-        raise FormatError(f"{where}: a polygon without rings", file)
+        raise FormatError(f"{where}: the polygon has no rings", file)
     try:
         polygon = shapely.Polygon(parts[0], parts[1:])
     except shapely.errors.ShapelyError as error:
@@ -139,7 +139,7 @@ def _ring(file: File, where: str, positions: Any) -> list[tuple[float, float]]:
     ring = []
     for position in _list(file, where, positions, "positions"):
         if not isinstance(position, list) or len(position) < 2:
-            raise FormatError(f"{where}: a position is a list of two numbers or more", file)
+            raise FormatError(f"{where}: a position must be a list of at least two numbers", file)
         if any(type(value) not in (int, float) for value in position):
             raise FormatError(f"{where}: a coordinate is not a number", file)
         try:
@@ -150,13 +150,13 @@ def _ring(file: File, where: str, positions: Any) -> list[tuple[float, float]]:
             raise FormatError(f"{where}: a coordinate is larger than {LARGEST:g} or not finite", file)
         ring.append((x, y))
     if len(ring) < 4:
-        raise FormatError(f"{where}: a ring has four positions or more, not {len(ring)}", file)
+        raise FormatError(f"{where}: a ring must have at least four positions, not {len(ring)}", file)
     if ring[0] != ring[-1]:
-        raise FormatError(f"{where}: a ring is not closed: it must end where it starts", file)
+        raise FormatError(f"{where}: a ring is not closed; repeat its first position at the end", file)
     return ring
 
 
 def _list(file: File, where: str, value: Any, name: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FormatError(f"{where}: its {name} are not a list", file)
+        raise FormatError(f"{where}: {name} is not a list", file)
     return value

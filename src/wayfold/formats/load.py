@@ -1,4 +1,4 @@
-"""`wayfold.load`: whatever `save` wrote, as the class that wrote it."""
+"""`wayfold.load`: read a saved object back as the class that wrote it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def load(file: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     file : path
-        A file that the `save` method of a map, graph or accelerator wrote.
+        A file written by the `save` method of a map, graph or accelerator.
 
     Returns
     -------
-    The object that was saved. Its arrays stay on disk until they are touched.
+    The saved object. Its arrays stay on disk until they are used.
 
     Raises
     ------
     FormatError
-        When the file is not a whole, undamaged `.wayfold` file of a known version and kind.
+        When the file is damaged, or of an unknown version or kind.
     """
     kind = archive.read_archive(file, verify=False).kind
     if kind not in _KINDS:
-        raise FormatError(f"holds a {kind!r}, which this version of Wayfold does not know", file)
+        raise FormatError(f"holds a {kind!r}, which this version of Wayfold cannot read", file)
     module, name = _KINDS[kind]
     return getattr(importlib.import_module(module), name).load(file)

@@ -1,4 +1,4 @@
-"""Triangle meshes from and to files: OBJ is read here, glTF, STL and PLY by trimesh.
+"""Read and write triangle meshes: OBJ by a reader of our own, glTF, STL and PLY by trimesh.
 
 trimesh reads OBJ as well, but drops and reorders vertices, cuts concave polygons wrongly and cannot say which line is
 wrong. This reader keeps the file's order and takes about one and a half times as long.
@@ -56,7 +56,7 @@ def parse_obj(file: File, data: bytes) -> Mesh:
     lines = _logical_lines(data)
     said = _sort(lines)
     if not said.faces:
-        raise FormatError("there is no face in the file", file)
+        raise FormatError("the file has no faces", file)
     try:
         vertices = _vertices(said.points)
         corners, counts = _corners(said.faces, np.array(said.seen), len(vertices))
@@ -181,7 +181,7 @@ def _blame(file: File, lines: list[bytes], vertices: int) -> FormatError:
                 else f"three or more vertex numbers from 1 to {vertices}"
             )
             return FormatError(f"expected {what}, not {shown(line.strip())}", file, number)
-    return FormatError("the file has a line that is wrong", file)  # pragma: no cover - one line fails alone
+    return FormatError("a line of the file is invalid", file)  # pragma: no cover - one line fails alone
 
 
 _COMPONENT_BYTES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
@@ -193,7 +193,7 @@ _LOST = 1e-6  # of the extent: what float32 may take from coordinates in a binar
 
 @checks.checked
 def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
-    """Read a triangle mesh, of whichever format its content is; see `sniff`.
+    """Read a triangle mesh; the content tells its format (see `sniff`).
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
         OBJ, glTF (`.glb`, `.gltf`), STL, PLY, a Quake 3 level (`.bsp`, see `load_bsp`) or CityJSON (`.city.json`, see
         `load_cityjson`), each also compressed by gzip or xz.
     up : "z" or "y", optional
-        The file's axis that points up. With ``"y"`` every point (x, y, z) becomes (x, -z, y), so that z is up. By
+        The axis that points up in the file. With ``"y"`` every point (x, y, z) becomes (x, -z, y), so that z is up. By
         default ``"y"`` for glTF, whose specification says so, and ``"z"`` for everything else.
 
     Returns
@@ -214,7 +214,7 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     Raises
     ------
     FormatError
-        When there is no such file, it is damaged, or it holds no triangles.
+        When the file is missing, damaged, or has no triangles.
     """
     kind = sniff(file)
     if kind == "sample" or not KINDS[kind].is_mesh:
@@ -245,7 +245,7 @@ def save_mesh(mesh: Mesh, file: File) -> None:
     Raises
     ------
     ParameterError
-        When the end of the name is another one.
+        When the file has another ending.
     FormatError
         When the file cannot be written.
     """
@@ -259,7 +259,7 @@ def save_mesh(mesh: Mesh, file: File) -> None:
     elif suffix == ".glb":
         data = _format_glb(mesh)
     else:
-        raise ParameterError(f"a mesh is written to {_WRITABLE} files, not to {suffix or 'a file without an ending'}")
+        raise ParameterError(f"cannot write a mesh to {suffix or 'a file without an ending'}: use {_WRITABLE}")
     with replacing(file) as handle:
         handle.write(data)
 
@@ -307,7 +307,7 @@ def _load_trimesh(file: File, kind: str, data: bytes) -> Mesh:
     if isinstance(loaded, trimesh.Scene):
         return _flatten(file, loaded)
     if not isinstance(loaded, trimesh.Trimesh) or len(loaded.faces) == 0:
-        raise FormatError("there are no triangles in the file", file)
+        raise FormatError("the file has no triangles", file)
     if kind == "ply":
         _check_ply(file, data, len(loaded.vertices), len(loaded.faces))
     return Mesh(loaded.vertices, loaded.faces)
@@ -349,7 +349,7 @@ def _flatten(file: File, scene: Any) -> Mesh:
         vertices = part.vertices @ matrix[:3, :3].T + matrix[:3, 3]
         meshes.append(Mesh(vertices, faces, np.zeros(len(faces), np.int32), [str(material)]))
     if not meshes:
-        raise FormatError("there are no triangles in the file", file)
+        raise FormatError("the file has no triangles", file)
     return Mesh.concatenate(meshes)
 
 
@@ -359,11 +359,11 @@ def _check_stl(file: File, data: bytes) -> None:
         return
     text = data.strip()
     if not text[:5].lower() == b"solid" or b"endsolid" not in text[-300:].lower():
-        raise FormatError("neither a whole binary STL file nor a whole text one (solid ... endsolid)", file)
+        raise FormatError("neither a complete binary STL file nor a complete text one (solid ... endsolid)", file)
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise FormatError("a text STL file that is not UTF-8", file, data.count(b"\n", 0, error.start) + 1) from None
+        raise FormatError("the STL text is not UTF-8", file, data.count(b"\n", 0, error.start) + 1) from None
 
 
 def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
@@ -376,13 +376,13 @@ def _check_ply(file: File, data: bytes, vertices: int, triangles: int) -> None:
             rows += int(words[2])
             held = {b"vertex": vertices, b"face": triangles}.get(words[1], int(words[2]))
             if int(words[2]) > held:
-                raise FormatError(f"the header says {int(words[2])} but the file ends after {held}", file, number)
+                raise FormatError(f"the header promises {int(words[2])} but the file ends after {held}", file, number)
     if b"format ascii" in head:
         lines = [words for line in body.split(b"\n") if (words := line.split())]
         lists = b"property list" in head.rpartition(b"element")[2]
         if len(lines) < rows or (lists and len(lines[rows - 1]) <= int(lines[rows - 1][0])):
             last = data.rstrip().count(b"\n") + 1
-            raise FormatError(f"the header says {rows} rows but the file ends before that", file, last)
+            raise FormatError(f"the header promises {rows} rows but the file has fewer", file, last)
 
 
 def _check_gltf(file: File, kind: str, data: bytes) -> set[str]:
@@ -396,7 +396,7 @@ def _check_gltf(file: File, kind: str, data: bytes) -> set[str]:
             raise FormatError("not a binary glTF file", file)
         version, length, size, chunk = struct.unpack_from("<III4s", data, 4)
         if version != 2 or chunk != b"JSON" or length > len(data) or size > len(data) - 20:
-            raise FormatError("not a whole binary glTF 2 file", file)
+            raise FormatError("not a complete binary glTF 2 file", file)
         text = data[20 : 20 + size]
     try:
         tree = json.loads(text)
@@ -421,7 +421,7 @@ def _buffer_bytes(file: File, buffer: dict[str, Any], here: int) -> int:
     try:
         return os.path.getsize(os.path.join(os.path.dirname(os.fspath(file)), uri))
     except OSError:
-        raise FormatError(f"its buffer {uri!r} is not there", file) from None
+        raise FormatError(f"buffer file {uri!r} not found", file) from None
 
 
 def _format_ply(mesh: Mesh) -> bytes:

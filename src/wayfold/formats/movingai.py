@@ -21,7 +21,7 @@ from wayfold.formats.opening import sniff
 from wayfold.formats.text import columns, finite_numbers, read_text, shown, whole_numbers
 
 BLOCKED, GROUND, WATER = 0, 1, 2
-"""Kinds of cells in `MovingAiMap.kinds`."""
+"""Values of `MovingAiMap.kinds`."""
 
 _CELLS = np.zeros(256, bool)
 _CELLS[list(b".@ABCDEFGHIJKLMNOPQRSTUVWXYZ")] = True
@@ -64,7 +64,7 @@ class MovingAiMap(Portable):
 
     @cached_property
     def weighted(self) -> bool:
-        """Whether the letters are kinds of terrain: some letter is there that plain maps do not have."""
+        """Whether letters stand for kinds of terrain: the map has letters that plain maps do not have."""
         return not bool(_PLAIN[self.cells].all())
 
     @property
@@ -97,7 +97,7 @@ class Scenario(NamedTuple):
     start: tuple[int, int]
     goal: tuple[int, int]
     length: float
-    """Length of a shortest path with 8 neighbours; 0 also where the file knows none."""
+    """Length of a shortest path with 8 neighbours; also 0 where the file gives none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class Scenarios(Sequence[Scenario]):
     starts, goals : (q, 2) int32 arrays
         Cells (x, y).
     lengths : (q,) float64 array
-        Length of a shortest path with 8 neighbours (1 and sqrt 2); 0 also where the file knows none.
+        Length of a shortest path with 8 neighbours (1 and sqrt 2); also 0 where the file gives none.
     """
 
     bucket: NDArray[np.int32]
@@ -170,7 +170,7 @@ def load_map(file: File) -> MovingAiMap:
     Raises
     ------
     FormatError
-        With the line, when the header or a row is not as the format asks.
+        With the line, when the header or a row is invalid.
     """
     lines = read_text(file).split(b"\n")
     header: dict[bytes, bytes] = {}
@@ -194,16 +194,16 @@ def load_map(file: File) -> MovingAiMap:
         rows.pop()
     if len(rows) != height:
         first = 5 + min(len(rows), height)
-        raise FormatError(f"the header says {height} rows but there are {len(rows)}", file, first)
+        raise FormatError(f"the header promises {height} rows but there are {len(rows)}", file, first)
     rows = [row.rstrip(b"\r") for row in rows]
     for number, row in enumerate(rows, 5):
         if len(row) != width:
-            raise FormatError(f"the header says {width} cells in a row but there are {len(row)}", file, number)
+            raise FormatError(f"the header promises {width} cells in a row but there are {len(row)}", file, number)
     cells = np.frombuffer(b"".join(rows), np.uint8).reshape(height, width)
     unknown = ~_CELLS[cells]
     if unknown.any():
         y, x = divmod(int(np.argmax(unknown)), width)
-        raise FormatError(f"cell {x} of the row is {shown(bytes([cells[y, x]]))}, which is no cell", file, 5 + y)
+        raise FormatError(f"cell {x} of the row is {shown(bytes([cells[y, x]]))}, not a map character", file, 5 + y)
     return MovingAiMap(cells)
 
 
@@ -259,7 +259,7 @@ def save_scen(scenarios: Scenarios, file: File) -> None:
     """Write a MovingAI scenario file; lengths keep every digit."""
     for name in scenarios.map:
         if not name or name.split() != [name]:
-            raise ParameterError(f"a map in a scenario file has a name without white space, not {checks.shown(name)}")
+            raise ParameterError(f"the name of a map must not contain white space: {checks.shown(name)}")
     with replacing(file) as handle:
         handle.write(b"version 1\n")
         for row in scenarios:
@@ -309,7 +309,7 @@ _COLUMNS_3D = 8
 @checks.checked
 @dataclass(frozen=True, eq=False)
 class Map3D:
-    """A voxel map: everything is free but the blocked voxels.
+    """A voxel map in which everything but the blocked voxels is free.
 
     Attributes
     ----------
@@ -344,7 +344,9 @@ class Map3D:
         limit = checks.whole(limit, "limit", low=1)
         size = tuple(self.shape.tolist())
         if np.prod(size, dtype=object) > limit:
-            raise ParameterError(f"a dense array of {size[0]} x {size[1]} x {size[2]} voxels is over the limit {limit}")
+            raise ParameterError(
+                f"a dense array of {size[0]} x {size[1]} x {size[2]} voxels is over the limit of {limit}"
+            )
         array = np.zeros(size, bool)
         array[tuple(self.blocked.T)] = True
         return array
@@ -360,9 +362,9 @@ def check_columns(scenarios: Any, count: int, *, cells: Mapping[str, int], numbe
         given, wide = getattr(scenarios, name), cells.get(name, 1)
         array = checks.wholes(given, name) if name in cells else checks.floats(given, name)
         if array.shape != ((count,) if wide == 1 else (count, wide)):
-            raise ParameterError(f"{name} must hold {count} queries, not be of shape {array.shape}")
+            raise ParameterError(f"{name} must hold {count} queries, not shape {array.shape}")
         if array.size and not (array.min() >= 0 and (name in numbers or array.max() < 1 << 31)):
-            raise ParameterError(f"{name} must be 0 or more, and cells below 2^31")
+            raise ParameterError(f"{name} must be at least 0, and cells below 2^31")
         object.__setattr__(scenarios, name, array.astype(np.int32) if name in cells else array)
 
 
@@ -533,4 +535,4 @@ def check_version(file: File, line: bytes) -> None:
     if len(words) != 2 or words[0].lower() != b"version":
         raise FormatError(f"expected 'version 1', not {shown(line)}", file, 1)
     if words[1] not in (b"1", b"1.0"):
-        raise VersionError(f"scenario version {shown(words[1])} is not one that is read here (1)", file, 1)
+        raise VersionError(f"scenario version {shown(words[1])} is not supported; use version 1", file, 1)

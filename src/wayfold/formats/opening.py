@@ -1,7 +1,7 @@
 """`wayfold.open`: one front door for every kind of file.
 
-What a file is, its content says first and its name second: a level that was saved under a wrong name opens, and a
-damaged file is reported by the reader of the format that it claims to be.
+The content of a file decides what it is, and the ending of its name only where the content is ambiguous: a level saved
+under a wrong name opens, and a damaged file is reported by the reader for its ending.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class Kind(NamedTuple):
     """A kind of file that Wayfold reads."""
 
     title: str
-    """What it is called in messages, with its article."""
+    """Its name in messages, with an article."""
     endings: tuple[str, ...]
-    """Usual ends of its name."""
+    """Usual file endings."""
     module: str
     reader: str
-    """Where its reader is."""
+    """Module and name of the reader."""
     is_mesh: bool = False
-    """Whether it holds triangles, which `load_mesh` reads and for which `up` has a meaning."""
+    """Whether it holds triangles: `load_mesh` reads it, and it has an up axis."""
 
 
 def _mesh(title: str, *endings: str) -> Kind:
@@ -58,20 +58,20 @@ KINDS: dict[str, Kind] = {
     "mesh": Kind("a mesh of polygons", (".mesh",), "wayfold.navmesh", "NavMesh.read"),
     "wayfold": Kind("a saved map", (".wayfold",), "wayfold.formats.load", "load"),
 }
-"""Every kind of file that `sniff` knows, by the name that it returns."""
+"""Supported kinds of files, by the name that `sniff` returns."""
 
 
 @checks.checked
 def sniff(file: File) -> str:
     """Return what kind of file this is: one of `KINDS`, or ``"sample"`` for ``"sample:NAME"``.
 
-    The content decides, and the end of the name only where the content says nothing. A compressed file (gzip, xz) is of
-    the kind of what it holds.
+    The content decides, and the file ending only where the content is ambiguous. Compressed files (gzip, xz) count as
+    what they contain.
 
     Raises
     ------
     FormatError
-        When there is no such file, it cannot be read, is empty, or is of no known kind.
+        When the file is missing, unreadable, empty, or of an unknown kind.
 
     >>> import pathlib, tempfile
     >>> from wayfold import formats
@@ -95,30 +95,30 @@ def sniff(file: File) -> str:
 
 @checks.checked
 def open(file: File, *, up: Literal["y", "z"] | None = None, **options: Any) -> Any:
-    """Read any file that Wayfold knows; what it is, its content says first and the end of its name second.
+    """Read any file that Wayfold supports, whatever it is called: the content decides what it is.
 
     Parameters
     ----------
     file : path
         One of `formats.KINDS`, also compressed (gzip, xz), or ``"sample:NAME"`` for a procedural world.
     up : "z" or "y", optional
-        For meshes, the file's axis that points up: see `formats.load_mesh`.
+        For meshes, the axis that points up in the file: see `formats.load_mesh`.
     **options
-        Of a sample: `seed`, `size`, ...
+        Options of a sample: `seed`, `size`, ...
 
     Returns
     -------
     object
         What the file holds: a `Mesh` (OBJ, PLY, STL, glTF, Quake 3 levels, CityJSON), a `MovingAiMap` or `Map3D`, their
-        scenarios, a list of `Feature` (GeoJSON), a `NavMesh` (`.mesh`), whatever was saved (`.wayfold`), or what
-        `samples.make` returns. `World.open` makes a world of all that is a geometry.
+        scenarios, a list of `Feature` (GeoJSON), a `NavMesh` (`.mesh`), the saved object (`.wayfold`), or what
+        `samples.make` returns. `World.open` makes a world from every geometry among them.
 
     Raises
     ------
     FormatError
-        When there is no such file, it is damaged, or it is of no known kind.
+        When the file is missing, damaged, or of an unknown kind.
     ParameterError
-        When an option is not one of this kind of file.
+        When an option does not apply to this kind of file.
 
     >>> import wayfold
     >>> wayfold.open("sample:maze", width=4, height=3).cells.shape
@@ -203,7 +203,7 @@ def _json_kind(type_: Any, keys: set[str]) -> str | None:
 
 
 def _top_level(text: bytes) -> tuple[str | None, set[str]]:
-    """The value of "type" and the keys at the top of a JSON object of which the end may be missing."""
+    """The value of "type" and the top-level keys of a JSON object whose end may be missing."""
     depth, key, last = 0, None, b""
     keys: set[str] = set()
     type_ = None
@@ -264,7 +264,7 @@ def _is_vertex(words: list[bytes]) -> bool:
 
 
 def _unknown(file: File, head: bytes) -> str:
-    """What a file is that is of no known kind."""
+    """Describe a file of an unknown kind."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         found = "UTF-16 text (save it as UTF-8)"
     elif all(32 <= byte < 127 or byte in b"\t\r\n" for byte in head[:24]):

@@ -246,23 +246,23 @@ def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -
 def _split(file: File, data: bytes) -> tuple[_Lumps, list[dict[str, str]]]:
     """The arrays of a level by name, and its entities."""
     if data[:4] != b"IBSP" or len(data) < _HEADER:
-        raise FormatError("not a Quake level: it does not start with a whole IBSP header", file)
+        raise FormatError("not a Quake level: it does not start with a complete IBSP header", file)
     version = int.from_bytes(data[4:8], "little")
     if version != VERSION:
-        raise VersionError(f"IBSP version {version} is not one that is read here ({VERSION}, Quake 3)", file)
+        raise VersionError(f"IBSP version {version} is not supported; only {VERSION} (Quake 3) is", file)
     spans = np.frombuffer(data, "<i4", 34, 8).reshape(17, 2).astype(np.int64)
     wrong = (spans < 0).any(axis=1) | (spans.sum(axis=1) > len(data))
     if wrong.any():
-        raise FormatError(f"part {int(np.argmax(wrong))} of the level lies outside the file, which is truncated", file)
+        raise FormatError(f"the file is truncated: part {int(np.argmax(wrong))} of the level lies behind its end", file)
     lumps = {}
     for name, (number, dtype) in _LUMPS.items():
         start, size = spans[number].tolist()
         itemsize = np.dtype(dtype).itemsize
         if size % itemsize:
-            raise FormatError(f"the {name} of the level take {size} bytes, which is no multiple of {itemsize}", file)
+            raise FormatError(f"the {name} of the level take {size} bytes, which is not a multiple of {itemsize}", file)
         lumps[name] = np.frombuffer(data, dtype, size // itemsize, start)
     if not len(lumps["models"]):
-        raise FormatError("the level holds no model", file)
+        raise FormatError("the level has no model", file)
     for name, field in (("planes", "normal"), ("planes", "distance"), ("vertices", "position"), ("vertices", "normal")):
         if not (np.abs(lumps[name][field]) <= checks.LARGEST).all():
             raise FormatError(f"the {name} of the level are not all within {checks.LARGEST:g}", file)
@@ -290,7 +290,7 @@ def _parse_entities(file: File, text: str) -> list[dict[str, str]]:
         assert match is not None
         at = match.end()
     if words is not None:
-        raise FormatError("the entities end within one", file)
+        raise FormatError("the last entity is incomplete", file)
     return entities
 
 
@@ -348,7 +348,7 @@ def _texture_kinds(textures: NDArray[Any]) -> NDArray[np.int64]:
 
 def _index(file: File, name: str, number: Any, count: int) -> int:
     if not 0 <= number < count:
-        raise FormatError(f"{name} {number} is named but there are only {count}", file)
+        raise FormatError(f"{name} {number} is used but there are only {count}", file)
     return int(number)
 
 
@@ -356,14 +356,14 @@ def _records(file: File, lumps: _Lumps, name: str, first: Any, count: Any) -> ND
     """A run of records that another record names."""
     first, count = int(first), int(count)
     if first < 0 or count < 0 or first + count > len(lumps[name]):
-        raise FormatError(f"{name} {first} to {first + count - 1} are named but there are {len(lumps[name])}", file)
+        raise FormatError(f"{name} {first} to {first + count - 1} are used but there are only {len(lumps[name])}", file)
     return lumps[name][first : first + count]
 
 
 def _planes(file: File, lumps: _Lumps, numbers: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Normals and distances of numbered planes."""
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() < len(lumps["planes"])):
-        raise FormatError(f"a brush names a plane outside 0 to {len(lumps['planes']) - 1}", file)
+        raise FormatError(f"a brush refers to a plane outside 0 to {len(lumps['planes']) - 1}", file)
     planes = lumps["planes"][np.unique(numbers)]
     return planes["normal"].astype(np.float64), planes["distance"].astype(np.float64)
 
@@ -371,7 +371,7 @@ def _planes(file: File, lumps: _Lumps, numbers: NDArray[Any]) -> tuple[NDArray[n
 def _patch(file: File, lumps: _Lumps, face: Any, error: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     width, height = (int(size) for size in face["size"])
     if width < 3 or height < 3 or width % 2 == 0 or height % 2 == 0 or width * height != face["vertices"]:
-        raise FormatError(f"a patch of {width} x {height} points is no grid of curves", file)
+        raise FormatError(f"a patch has {width} x {height} points: both must be odd and at least 3", file)
     control = _records(file, lumps, "vertices", face["vertex"], face["vertices"])
     positions = control["position"].astype(np.float64).reshape(height, width, 3)
     return patch_faces(positions, control["normal"].astype(np.float64).reshape(height, width, 3), error)
@@ -380,7 +380,7 @@ def _patch(file: File, lumps: _Lumps, face: Any, error: float) -> tuple[NDArray[
 def _join(file: File, parts: list[tuple[NDArray[np.float64], NDArray[np.int64], int]]) -> Mesh:
     starts = np.cumsum([0] + [len(vertices) for vertices, _, _ in parts])
     if not any(len(triangles) for _, triangles, _ in parts):
-        raise FormatError("there is nothing solid in the level", file)
+        raise FormatError("the level has no solid surfaces", file)
     try:
         return Mesh(
             np.concatenate([vertices for vertices, _, _ in parts]),

@@ -1,4 +1,4 @@
-"""What the readers of text files share: whole files, their lines, and fast columns of numbers."""
+"""Helpers for the readers: whole files, their lines, and fast columns of numbers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _read(file: File, size: int | None) -> bytes:
     try:
         kind = os.stat(file).st_mode
         if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # a pipe could keep us waiting, a device never ends
-            raise FormatError("is not a regular file; save its content under a name and open that", file)
+            raise FormatError("not a regular file: save its content to one and open that", file)
         with open(file, "rb") as handle:
             magic = handle.read(len(_XZ))
             handle.seek(0)
@@ -97,19 +97,19 @@ def columns(lines: Sequence[bytes], count: int) -> list[Sequence[bytes]]:
     words = b" \0 ".join(filled).split()
     ends = words[count :: count + 1]
     if len(words) != (count + 1) * len(filled) - bool(filled) or ends.count(b"\0") != len(ends):
-        raise ValueError(f"a line has not {count} words")
+        raise ValueError(f"a line does not have {count} words")
     return [words[k :: count + 1] for k in range(count)]
 
 
 def whole_numbers(tokens: Sequence[bytes]) -> NDArray[np.int64]:
-    """The tokens as int64; a `ValueError` or `OverflowError` when one of them is none."""
+    """Return the tokens as int64; a `ValueError` or `OverflowError` if one is not a whole number."""
     if b"_" in b"".join(tokens):  # Python would read 1_000
         raise ValueError("not a whole number")
     return np.fromiter(map(int, tokens), np.int64, len(tokens))
 
 
 def finite_numbers(tokens: Sequence[bytes]) -> NDArray[np.float64]:
-    """The tokens as float64; a `ValueError` when one of them is not a finite number."""
+    """Return the tokens as float64; a `ValueError` if one is not a finite number."""
     if b"_" in b"".join(tokens):
         raise ValueError("not a number")
     numbers = np.fromiter(map(float, tokens), np.float64, len(tokens))
@@ -119,7 +119,7 @@ def finite_numbers(tokens: Sequence[bytes]) -> NDArray[np.float64]:
 
 
 def coordinates(tokens: Sequence[bytes]) -> NDArray[np.float64]:
-    """The tokens as float64; a `ValueError` when one of them is no number that the geometry can carry."""
+    """Return the tokens as float64; a `ValueError` if one is not finite or exceeds `LARGEST`."""
     numbers = finite_numbers(tokens)
     if len(numbers) and not np.abs(numbers).max() <= LARGEST:
         raise ValueError(f"larger than {LARGEST:g}")
@@ -127,12 +127,12 @@ def coordinates(tokens: Sequence[bytes]) -> NDArray[np.float64]:
 
 
 def shown(text: bytes) -> str:
-    """A short, printable form of what a file says, for messages."""
+    """Return a short, printable form of a piece of a file, for messages."""
     return repr(text[:40].decode("utf-8", "replace")) + ("..." if len(text) > 40 else "")
 
 
 def parse_json(file: File, data: bytes) -> Any:
-    """The value of a JSON text in UTF-8; NaN and infinity, which JSON does not have, are refused."""
+    """Parse JSON in UTF-8; NaN and infinity are refused."""
     try:
         return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse)
     except UnicodeDecodeError as error:
@@ -144,4 +144,4 @@ def parse_json(file: File, data: bytes) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not a number that JSON has")
+    raise ValueError(f"{constant} is not a JSON number")

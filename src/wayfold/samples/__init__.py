@@ -1,7 +1,7 @@
-"""Procedural worlds: the same place for the same seed.
+"""Procedural worlds; the same seed gives the same world.
 
 Meshes for walkers, climbers and flyers (`city`, `dungeon`, `islands`), floor plans (`maze`, `rooms`) and the weighted
-scenes of the indicative-routes paper (`scene1`, `forest`, `zigzag`). Each is loaded when it is first asked for.
+scenes of Tibboel 2012 (`scene1`, `forest`, `zigzag`). Each module is loaded on first use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HOME = {
 }
 
 NAMES: tuple[str, ...] = ("city", "dungeon", "forest", "islands", "maze", "rooms", "scene1", "zigzag")
-"""Names that `make` knows."""
+"""Names that `make` accepts."""
 
 __all__ = [
     "NAMES",
@@ -47,12 +47,12 @@ __all__ = [
 
 @checks.checked
 def make(name: str, **options: Any) -> Mesh | Plan | Scene:
-    """The sample called `name`, with the options of the function of that name.
+    """Return the sample called `name`; the options are those of the function of that name.
 
     Raises
     ------
     ParameterError
-        When there is no such sample, it has no such option, or an option is outside its limits.
+        When the sample or an option is unknown, or an option is outside its limits.
     """
     if name not in NAMES:
         raise ParameterError(f"unknown sample {checks.shown(name)}: choose from {', '.join(NAMES)}")

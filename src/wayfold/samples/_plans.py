@@ -36,7 +36,7 @@ class Plan:
         return Polygon(self.boundary.exterior, [obstacle.exterior for obstacle in self.obstacles])
 
     def mesh(self, wall_height: float = 3.0) -> Mesh:
-        """The plan drawn up: floor at z = 0, walls and obstacles `wall_height` metres high (above 0), no ceiling."""
+        """Extrude the plan: floor at z = 0, walls and obstacles `wall_height` metres high (above 0), no ceiling."""
         height = checks.number(wall_height, "wall_height", low=0, high=1000, open_low=True)
         build = Builder()
         build.polygon(self.free, 0.0, "floor")

@@ -163,7 +163,7 @@ Point = tuple[float, float]
 @checks.checked
 @dataclass(frozen=True)
 class Scene:
-    """A rectangle of weighted regions with the queries that the paper asks."""
+    """A rectangle of weighted regions, with the queries of Tibboel 2012."""
 
     regions: list[tuple[Polygon, float, str]]
     """Polygon, weight and name of each region; later ones lie over earlier ones."""
@@ -185,7 +185,7 @@ class Scene:
         return {name: weight for _, weight, name in self.regions}
 
     def with_weights(self, weights: Mapping[str, float]) -> Scene:
-        """The same subdivision with other weights (each above 0) for the names given."""
+        """Return the same regions with new weights (each above 0) for the given names."""
         unknown = [name for name in weights if name not in self.weights]
         if unknown:
             raise ParameterError(

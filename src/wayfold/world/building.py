@@ -120,7 +120,7 @@ def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
         found = SparseGrid.from_mesh(source.mesh.without(*closed), agent, progress=progress, **notes.settings)
         cache.put(key, "sparse-grid", found)
     if not found.num_cells:
-        raise GeometryError("the agent can stand in the middle of no cell: it may be too large, or the cells")
+        raise GeometryError("no cell fits this agent: use a smaller radius or smaller cells")
     return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
 
 

@@ -1,4 +1,4 @@
-"""Which map and accelerator suit an agent, and how finely its map is cut; each choice comes with its reason."""
+"""Choose the map, the accelerator and the resolution for an agent; each choice comes with its reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACCELERATORS: dict[str, tuple[str, ...]] = {
     "sparse-grid": ("regions", "none"),
     "terrain": ("none",),
 }
-"""What can make each map fast; the first is the usual choice."""
+"""Accelerators of each map; the first is the default."""
 _TILE = 128
 """Columns of a tile: an edit builds whole tiles again, so they are smaller than for a world that stays as it is."""
 _MAX_BULGE = 0.5
@@ -61,11 +61,11 @@ def choose(source: str, agent: Agent, map: str, accelerator: str) -> Choice:
     if name not in possible:
         raise ParameterError(f"a world of {source} has no {checks.shown(name)}: choose from {', '.join(possible)}")
     if name == "navmesh" and agent.motions != Motion.SURFACE:
-        raise ParameterError("a navigation mesh is for walkers: this agent has other motions; use map='waypoints'")
+        raise ParameterError("a navigation mesh is for agents that only walk: use map='waypoints' for this one")
     if name == "sparse-grid" and source == "mesh" and agent.motions != Motion.SURFACE:
-        raise ParameterError("a mesh as a sparse grid is for walkers: this agent has other motions")
+        raise ParameterError("a sparse grid of a mesh is for agents that only walk: use map='waypoints' for this one")
     if name == "sparse-grid" and source == "mesh" and 2 * agent.radius > agent.height:
-        raise ParameterError("a mesh as a sparse grid is for agents that are taller than wide: use map='navmesh'")
+        raise ParameterError("a sparse grid of a mesh is for agents that are taller than wide: use map='navmesh'")
     fast, why_fast = accelerator, "asked for"
     if fast == "auto":
         fast = ACCELERATORS[name][0]
@@ -85,7 +85,7 @@ def _usual(source: str, agent: Agent) -> tuple[str, str]:
     if source == "terrain":
         return "terrain", "weighted regions: cheapest routes that bend where the ground changes (Tibboel 2012)"
     if agent.motions == Motion.SURFACE:
-        return "navmesh", "it walks and nothing else, so convex polygons of its ground say all (Fuentes 2015)"
+        return "navmesh", "the agent only walks, so a navigation mesh of the ground is enough (Fuentes 2015)"
     ways = " and ".join(word for motion, word in _WAYS.items() if agent.motions & motion)
     return "waypoints", f"it {ways}, which takes waypoints with typed edges in space (Wardhana et al. 2015)"
 
@@ -94,7 +94,7 @@ _WAYS = {Motion.SURFACE: "walks", Motion.ADHESIVE: "climbs", Motion.VOLUMETRIC: 
 
 
 def navmesh_settings(mesh: Mesh, agent: Agent, given: dict[str, Any]) -> dict[str, Any]:
-    """How finely a navigation mesh is cut: a whole part of the radius, which voxels then keep exactly.
+    """Settings of a navigation mesh: cells that divide the radius evenly, so that voxels represent it exactly.
 
     Usually half of it, less where slopes are steep for its step, all of it in very large worlds.
     """
