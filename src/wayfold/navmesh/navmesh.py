@@ -28,7 +28,7 @@ from wayfold.graph import Graph, searcher
 from wayfold.navmesh import _ground_kernels, archive, building, queries
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
-from wayfold.navmesh.polygons import from_lists
+from wayfold.navmesh.polygons import from_lists, read_polygons, write_polygons
 from wayfold.navmesh.queries import PathQuery, cheapest, shortcut
 from wayfold.navmesh.snapshot import AreaCosts, Link, MeshSnapshot, Place, Points, one_or_many, points_of
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
@@ -292,9 +292,7 @@ class NavMesh(Savable):
         Faces that a `.mesh` file calls non-traversable are left out; edges that it calls constrained are walls. An OBJ
         file is taken z up.
         """
-        from wayfold.navmesh import files
-
-        return cls(*files.read(file))
+        return cls(*read_polygons(file))
 
     # --- what it is ------------------------------------------------------------------------------------------
 
@@ -925,6 +923,4 @@ class NavMesh(Savable):
 
     def export(self, file: File, *, version: int = 2) -> None:
         """Write the polygons to `.mesh` (format 2 or 3; heights are lost) or `.obj` (z up)."""
-        from wayfold.navmesh import files
-
-        files.write(self._snapshot, file, version)
+        write_polygons(self._snapshot, file, version)
