@@ -49,6 +49,11 @@ def built():
             "project: reach= is now max_distance=",
         ),
         (
+            lambda: squares().reachable(start=HERE, goal=THERE),
+            lambda: squares().reachable(HERE, THERE),
+            "reachable: (start|goal)= is now (starts|goals)=",
+        ),
+        (
             lambda: built().rebuilt([(0, 0, 0), (1, 1, 1)], mesh_of(floor(0, 0, 6, 6)), kinds=[1, 1]).num_polygons,
             lambda: built().changed([(0, 0, 0), (1, 1, 1)], mesh_of(floor(0, 0, 6, 6)), areas=[1, 1]).num_polygons,
             "rebuilt is now changed|changed: kinds= is now areas=",

@@ -222,7 +222,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Built:
-    """What is kept of a build so that parts of it can be built again."""
+    """Tiles and settings of a build, kept so that parts of it can be built again."""
 
     agent: Agent
     settings: Settings

@@ -30,7 +30,7 @@ from wayfold.links import Link
 from wayfold.navmesh import _ground_kernels, archive, building, queries
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.pipeline import Settings, usual_cell_size
-from wayfold.navmesh.polygons import from_lists
+from wayfold.navmesh.polygons import from_lists, read_polygons, write_polygons
 from wayfold.navmesh.queries import PathQuery, cheapest, shortcut
 from wayfold.navmesh.snapshot import AreaCosts, MeshSnapshot, Place, Points, one_or_many, points_of
 from wayfold.navmesh.tiles import Zone, check_bounds, check_zones
@@ -40,16 +40,16 @@ from wayfold.path import Path, Paths, Status
 
 
 class RayHit(NamedTuple):
-    """Where a straight walk ended."""
+    """The end of a straight walk."""
 
     point: Points
     """(3,) the last point, on the surface."""
     fraction: float
-    """How much of the way was walked, 0 to 1."""
+    """Share of the way that was walked, 0 to 1."""
     polygon: int
     """The polygon of that point."""
     wall: Points | None
-    """(2, 3) ends of the wall that was met, None where the target was reached."""
+    """(2, 3) ends of the wall in the way; None if the target was reached."""
 
 
 File = str | os.PathLike[str]
@@ -108,8 +108,8 @@ def _place(point: Points) -> Place:
 class NavMesh(Savable):
     """Convex polygons that a character walks on, with paths over them.
 
-    Make one with `build`, `from_polygons` or `read`. Any number of threads may query it, also while another one edits
-    it: a query sees the mesh as it was or as it is, whole. Nothing returned by a property may be changed.
+    Create one with `build`, `from_polygons` or `read`. Any number of threads may query it while another one edits it:
+    each query sees the mesh either before or after an edit. Do not modify arrays that properties return.
 
     Notes
     -----
@@ -163,9 +163,9 @@ class NavMesh(Savable):
         Parameters
         ----------
         mesh : Mesh
-            Any triangles, z up; they may cross, overlap and have holes. Only what faces up is walked on.
+            Triangles, z up; they may cross, overlap and have holes. Only triangles that face up are walked on.
         agent : Agent, optional
-            Who walks: radius, height, climb and slope count. The default agent if none is given.
+            The agent's radius, height, climb and slope shape the mesh. `Agent()` by default.
         cell_size : float, metres, > 0, optional
             Side of a voxel column. 0.7 of the agent's radius by default, at most 0.3: up to there the agent gets
             through every opening between walls that is 2.25 radii wide (see Notes). Larger cells build faster and
@@ -175,7 +175,7 @@ class NavMesh(Savable):
         tile_size : int, columns, 8 to 4096, or 0, optional
             Side of a tile; 0 for one tile whatever the size. By default one tile up to 2048 columns, else 256.
         keep : "all", "largest" or (k, 3) points
-            Which connected islands stay: all, the one with the largest area, or those within 1 m of seed points.
+            Connected islands to keep: all, the one with the largest area, or those within 1 m of seed points.
         areas : (m,) array_like of int, 0 to 255, optional
             Kind of area of each triangle, for costs; 0 is never walked on. 1 everywhere by default.
         zones : sequence of (polygon, low, high, area), optional
@@ -183,7 +183,7 @@ class NavMesh(Savable):
             of area, from 1 to 255; later ones win. One of area 0 is closed: it keeps the agent off as if it were
             solid. An array of 256 areas says what each becomes there.
         bounds : (2, 3) array_like, metres, optional
-            The box that tiles cover; that of the mesh by default. Give it to leave room for later changes.
+            Box that the tiles cover; that of the mesh by default. A larger one leaves room for later changes.
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
         progress : callable, optional
@@ -206,7 +206,7 @@ class NavMesh(Savable):
         Raises
         ------
         GeometryError
-            When nothing faces up or the agent can stand nowhere.
+            When no triangle faces up, or there is no ground that the agent can stand on.
         ParameterError
             When a setting is outside its limits or asks for more than 2**34 columns.
 
@@ -266,12 +266,12 @@ class NavMesh(Savable):
     def from_polygons(
         cls, vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, *, areas: ArrayLike | None = None
     ) -> NavMesh:
-        """A navigation mesh from polygons that come from elsewhere.
+        """Make a navigation mesh of polygons from another source.
 
         Parameters
         ----------
         vertices : (n, 2) or (n, 3) array_like, metres
-            Equal vertices are taken as one.
+            Equal vertices are merged.
         polygons : sequence of arrays of int
             Corners of each polygon, at least three, in either direction; convex seen from above. Polygons that share
             an edge (two vertices) are neighbours.
@@ -281,7 +281,7 @@ class NavMesh(Savable):
         Raises
         ------
         GeometryError
-            When a polygon is not convex, names a vertex that is not there, or lies on the same side of an edge as
+            When a polygon is not convex, names a vertex that does not exist, or lies on the same side of an edge as
             another one.
         """
         checks.several(polygons.tolist() if isinstance(polygons, np.ndarray) else polygons, "polygons")
@@ -294,20 +294,18 @@ class NavMesh(Savable):
         Faces that a `.mesh` file calls non-traversable are left out; edges that it calls constrained are walls. An OBJ
         file is taken z up.
         """
-        from wayfold.navmesh import files
-
-        return cls(*files.read(file))
+        return cls(*read_polygons(file))
 
     # --- what it is ------------------------------------------------------------------------------------------
 
     @property
     def agent(self) -> Agent | None:
-        """Who it was built for; None for polygons from elsewhere."""
+        """The agent that it was built for; None for polygons from another source."""
         return self._agent
 
     @property
     def snapshot(self) -> MeshSnapshot:
-        """The mesh at this moment, for what is built over it: edits make another one and leave this as it is."""
+        """The mesh at this moment, for planners and accelerators: it never changes, edits make a new one."""
         return self._snapshot
 
     @property
@@ -358,17 +356,17 @@ class NavMesh(Savable):
 
     @property
     def components(self) -> NDArray[np.int32]:
-        """(p,) connected component of each polygon, from 0; different numbers mean that there is no path."""
+        """(p,) connected component of each polygon, from 0; there is no path between different ones."""
         return self._snapshot.components
 
     @property
     def num_links(self) -> int:
-        """Number of links as they were given."""
+        """Number of links."""
         return len(self._snapshot.links)
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """Links as they were given, oldest first."""
+        """All links, oldest first."""
         return self._snapshot.links
 
     @property
@@ -403,7 +401,7 @@ class NavMesh(Savable):
         costs: Mapping[int, float] | None = None,
         budget: int | None = None,
     ) -> Path:
-        """A path between two points.
+        """Find a path between two points.
 
         Parameters
         ----------
@@ -417,7 +415,7 @@ class NavMesh(Savable):
         costs : mapping of kind of area to cost of a metre, optional
             Above 0; infinity closes an area; 1 for areas that are not named. Along a border the cheaper side counts.
         budget : int, >= 1, optional
-            Expand at most this many search nodes.
+            Maximum number of search nodes to expand; no limit by default.
 
         Returns
         -------
@@ -429,7 +427,7 @@ class NavMesh(Savable):
         Notes
         -----
         A point on a border belongs to every polygon that touches it, so beside closed ground one is on open ground.
-        Where polygons only touch in a corner nobody gets through.
+        There is no way through a corner where two polygons only touch.
         """
         snapshot = self._snapshot
         limit = searcher.check_budget(budget)
@@ -506,7 +504,7 @@ class NavMesh(Savable):
         budget: int | None = None,
         workers: int | None = None,
     ) -> Paths:
-        """Paths of many queries, planned in threads.
+        """Find paths for many queries, in threads.
 
         Parameters
         ----------
@@ -619,9 +617,9 @@ class NavMesh(Savable):
         Parameters
         ----------
         box : (2, 3) array_like, metres
-            Low and high corner of a box around everything that changed, before and after.
+            Box around everything that changed, before and after: its low and high corner.
         mesh : Mesh
-            The whole changed geometry.
+            The whole geometry after the change.
         areas, zones
             As for `build`, for the whole changed world. A zone that comes or goes is a change inside its box.
         workers : int, >= 1, optional
@@ -630,7 +628,7 @@ class NavMesh(Savable):
         Raises
         ------
         EditError
-            When the mesh was not built here, or the box reaches outside its bounds. The mesh is as it was before.
+            When the mesh does not come from `build`, or the box reaches outside its bounds. Nothing is changed then.
 
         Notes
         -----
@@ -682,7 +680,7 @@ class NavMesh(Savable):
 
     @checks.renamed(reach="max_distance")
     def locate(self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None) -> Any:
-        """The polygon of each point.
+        """Return the polygon of each point.
 
         Parameters
         ----------
@@ -708,7 +706,7 @@ class NavMesh(Savable):
     def project(
         self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None
     ) -> Points:
-        """Each point put onto the surface of its polygon (see `locate`), NaN where it has none."""
+        """Put each point onto the surface of its polygon (see `locate`); NaN where there is none."""
         snapshot = self._snapshot
         found, places, single = snapshot.find(points, tolerance, max_distance)
         places = snapshot.frame.world(places)
@@ -718,7 +716,7 @@ class NavMesh(Savable):
     def nearest(
         self, points: ArrayLike, *, max_distance: float | None = None, costs: Mapping[int, float] | None = None
     ) -> Points:
-        """The place on open ground that is nearest to each point in space.
+        """Find the place on open ground that is nearest to each point in space.
 
         Parameters
         ----------
@@ -781,7 +779,7 @@ class NavMesh(Savable):
         radius: float | None = None,
         component: int | None = None,
     ) -> Points:
-        """Points evenly spread over the mesh (seen from above), on its surface.
+        """Draw points evenly spread over the mesh (seen from above), on its surface.
 
         Parameters
         ----------
@@ -885,12 +883,12 @@ class NavMesh(Savable):
         return RayHit(snapshot.frame.world(point), float(part), last, wall)
 
     def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
-        """Move towards a target nearby, sliding along walls: the reachable point nearest to it, (3,), on the surface.
+        """Move towards a target nearby, sliding along walls; return the reachable point nearest to it, (3,).
 
         Parameters
         ----------
         start, target : (x, y) or (x, y, z)
-            The start must be on the mesh. Only polygons around the straight way are looked at, so this is for steps of
+            The start must be on the mesh. Only polygons around the straight line are searched: meant for the steps of
             a moving character, not for paths.
         costs : mapping of kind of area to cost, optional
             Areas with infinite cost are walls.
@@ -927,6 +925,4 @@ class NavMesh(Savable):
 
     def export(self, file: File, *, version: int = 2) -> None:
         """Write the polygons to `.mesh` (format 2 or 3; heights are lost) or `.obj` (z up)."""
-        from wayfold.navmesh import files
-
-        files.write(self._snapshot, file, version)
+        write_polygons(self._snapshot, file, version)

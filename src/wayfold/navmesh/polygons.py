@@ -1,7 +1,11 @@
-"""Polygons from elsewhere: checks, directions, and who borders on whom."""
+"""Polygons from elsewhere: from lists and files, checked, turned to one direction and joined at their edges.
+
+Files are `.mesh` (formats 2 and 3 of the any-angle benchmarks) and polygon OBJ, read and written.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import checks
+from wayfold.core.archive import File, replacing
 from wayfold.core.arrays import distinct
-from wayfold.errors import GeometryError, ParameterError
+from wayfold.errors import FormatError, GeometryError, ParameterError
+from wayfold.formats.opening import KINDS, sniff
+from wayfold.formats.text import read_text, shown
 from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _interval_kernels
 from wayfold.navmesh._ground_kernels import PolyMesh
+from wayfold.navmesh.snapshot import MeshSnapshot
 from wayfold.navmesh.topology import near_of
 
 _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordinates were rounded elsewhere
@@ -161,3 +169,202 @@ def check_ground(ground: PolyMesh, areas: NDArray[Any]) -> None:
     twins = np.empty(edges, np.int32)
     if _interval_kernels.twin_edges(ground.offsets, ground.corners, ground.neighbours, 0, count, twins):
         raise GeometryError("neighbours must name each other across the same edge")
+
+
+# --- files ---------------------------------------------------------------------------------------------------------
+
+
+def read_polygons(file: File) -> tuple[PolyMesh, NDArray[np.uint8]]:
+    """The mesh in a `.mesh` or `.obj` file."""
+    kind = sniff(file)
+    if kind not in ("mesh", "obj"):
+        what = KINDS[kind].title if kind in KINDS else "a sample"
+        raise FormatError(f"holds {what}: a mesh of polygons is read from .mesh and .obj files", file)
+    data = read_text(file)
+    try:
+        return _read_mesh(file, data) if kind == "mesh" else _read_obj(file, data)
+    except GeometryError as error:
+        raise FormatError(str(error), file) from None
+
+
+class _Words:
+    """The numbers of a file that does not care for lines, taken one after the other."""
+
+    def __init__(self, file: File, words: list[bytes]) -> None:
+        self.file = file
+        self.words = words
+        self.at = 0
+
+    def take(self, count: int, what: str, *, whole: bool = True) -> list[float]:
+        part = self.words[self.at : self.at + count]
+        if len(part) < count or count < 0:
+            raise FormatError(f"the file ends before the {what}", self.file)
+        try:
+            numbers: list[float] = [int(word) if whole else float(word) for word in part]
+        except ValueError:
+            bad = next(word for word in part if not _is_number(word, whole))
+            raise FormatError(f"the {what} should be a number, not {shown(bad)}", self.file) from None
+        self.at += count
+        return numbers
+
+    def one(self, what: str) -> int:
+        return int(self.take(1, what)[0])
+
+
+def _is_number(word: bytes, whole: bool) -> bool:
+    try:
+        int(word) if whole else float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_mesh(file: File, data: bytes) -> tuple[PolyMesh, NDArray[np.uint8]]:
+    words = data.split()
+    if words[:1] != [b"mesh"]:
+        raise FormatError("not a .mesh file: it does not begin with the word 'mesh'", file, 1)
+    source = _Words(file, words[1:])
+    version = source.one("version")
+    if version not in (2, 3):
+        raise FormatError(f"format {version} of .mesh is not known, only 2 and 3", file, 2)
+    vertex_count, face_count = source.one("number of vertices"), source.one("number of polygons")
+    if min(vertex_count, face_count) < 1 or vertex_count + face_count > len(words):
+        raise FormatError(f"{vertex_count} vertices and {face_count} polygons cannot be", file, 3)
+    points = np.zeros((vertex_count, 3))
+    for at in range(vertex_count):
+        points[at, :2] = source.take(2, f"position of vertex {at}", whole=False)
+        if version == 2:
+            source.take(source.one(f"neighbours of vertex {at}"), f"neighbours of vertex {at}")
+    if not np.isfinite(points).all():
+        raise FormatError("a vertex is not finite", file)
+    base = version - 2  # format 3 counts from 1
+    open_faces, rows, beyond = [], [], []
+    for at in range(face_count):
+        open_faces.append(version == 2 or source.one(f"kind of polygon {at}") != 0)
+        size = source.one(f"size of polygon {at}")
+        if size < 3:
+            raise FormatError(f"polygon {at} has {size} corners, at least 3 are needed", file)
+        row = np.array(source.take(size, f"corners of polygon {at}"), np.int64) - base
+        if row.min() < 0 or row.max() >= vertex_count:
+            raise FormatError(f"polygon {at} names a vertex that is not there", file)
+        # Entry k is beyond the edge from corner k - 1 to corner k; ours is beyond the edge from k to k + 1.
+        rows.append(row)
+        beyond.append(np.roll(np.array(source.take(size, f"neighbours of polygon {at}"), np.int64), -1))
+    if source.at < len(source.words):
+        raise FormatError(f"there is more in the file than {face_count} polygons", file)
+    kept = np.array(open_faces)
+    if not kept.any():
+        raise FormatError("no polygon of the file can be walked on", file)
+    number = np.where(kept, np.cumsum(kept) - 1, -1)
+    sizes = np.array([len(row) for row, ok in zip(rows, open_faces, strict=True) if ok])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    corners = np.concatenate([row for row, ok in zip(rows, open_faces, strict=True) if ok]).astype(np.int32)
+    ahead = np.concatenate([row for row, ok in zip(beyond, open_faces, strict=True) if ok])
+    if base:
+        ahead = np.where(ahead > 0, ahead - 1, -1)  # negative: constrained, 0: nothing there
+    if ahead.max(initial=-1) >= face_count:
+        raise FormatError("a polygon names a neighbour that is not there", file)
+    ahead = np.where(ahead >= 0, number[ahead], -1).astype(np.int32)
+    turned = turned_left(points, offsets, corners)
+    for at in np.flatnonzero(np.add.reduceat(turned != corners, offsets[:-1])).tolist():
+        # Clockwise in the file (format 3 does not mind): edge k of the turned polygon is edge n - 2 - k of the old one.
+        part = slice(offsets[at], offsets[at + 1])
+        ahead[part] = np.roll(ahead[part][::-1], -1)
+    ground = bare(points, offsets, turned, ahead)
+    areas = np.ones(len(sizes), np.uint8)
+    check_ground(ground, areas)
+    return ground, areas
+
+
+def _read_obj(file: File, data: bytes) -> tuple[PolyMesh, NDArray[np.uint8]]:
+    vertices: list[list[float]] = []
+    faces: list[list[int]] = []
+    for number, line in enumerate(data.splitlines(), 1):
+        words = line.split(b"#")[0].split()
+        if not words:
+            continue
+        try:
+            if words[0] == b"v":
+                vertices.append([float(word) for word in words[1:4]])
+                if len(vertices[-1]) != 3 or not np.isfinite(vertices[-1]).all():
+                    raise ValueError
+            elif words[0] == b"f":
+                row = [int(word.split(b"/")[0]) for word in words[1:]]
+                faces.append([at - 1 if at > 0 else len(vertices) + at for at in row])
+        except ValueError:
+            raise FormatError(f"not a vertex or face: {shown(line)}", file, number) from None
+    if not faces:
+        raise FormatError("there is no face in the file", file)
+    return from_lists(np.array(vertices).reshape(-1, 3), faces)
+
+
+def write_polygons(snapshot: MeshSnapshot, file: File, version: int) -> None:
+    """Write the polygons of a mesh."""
+    suffix = os.path.splitext(os.fspath(file).lower())[1]
+    if suffix == ".obj":
+        text = _format_obj(snapshot)
+    elif suffix == ".mesh":
+        text = _format_mesh(snapshot, checks.whole(version, "version", low=2, high=3))
+    else:
+        raise ParameterError(f"a navigation mesh is exported to .mesh and .obj files, not to {suffix or 'no ending'}")
+    with replacing(file) as handle:
+        handle.write(text.encode())
+
+
+def _rows(array: NDArray[np.int32], offsets: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    return np.split(array, offsets[1:-1])
+
+
+def _format_obj(snapshot: MeshSnapshot) -> str:
+    ground = snapshot.ground
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in snapshot.frame.world(ground.vertices).tolist()]
+    lines += ["f " + " ".join(map(str, (row + 1).tolist())) for row in _rows(ground.corners, ground.offsets)]
+    return "\n".join(lines) + "\n"
+
+
+def _format_mesh(snapshot: MeshSnapshot, version: int) -> str:
+    ground = snapshot.ground
+    count = snapshot.num_polygons
+    vertices = snapshot.frame.world(ground.vertices).tolist()
+    lines = ["mesh", str(version), f"{len(ground.vertices)} {count}"]
+    if version == 2:
+        around = _around(snapshot)
+        for (x, y, _), ring in zip(vertices, around, strict=True):
+            lines.append(f"{x!r} {y!r} {len(ring)} {' '.join(map(str, ring))}")
+    else:
+        lines += [f"{x!r} {y!r}" for x, y, _ in vertices]
+    base = version - 2
+    for row, beyond in zip(
+        _rows(ground.corners, ground.offsets), _rows(ground.neighbours, ground.offsets), strict=True
+    ):
+        ahead = np.roll(beyond, 1) + base
+        head = f"{len(row)} " if version == 2 else f"1 {len(row)} "
+        lines.append(head + " ".join(map(str, [*(row + base).tolist(), *ahead.tolist()])))
+    return "\n".join(lines) + "\n"
+
+
+def _around(snapshot: MeshSnapshot) -> list[list[int]]:
+    """Polygons around each vertex, counter-clockwise; -1 for each gap between them."""
+    ground = snapshot.ground
+    owners, nexts = snapshot.topology.owners, snapshot.topology.nexts
+    previous = np.empty_like(nexts)
+    previous[nexts] = np.arange(len(nexts))
+    here: list[dict[int, int]] = [{} for _ in range(len(ground.vertices))]
+    for edge, (vertex, owner) in enumerate(zip(ground.corners.tolist(), owners.tolist(), strict=True)):
+        here[vertex][owner] = edge
+    result = []
+    for edges in here:
+        ring: list[int] = []
+        waiting = dict(edges)
+        # Begin behind a gap, if there is one: at a polygon with nothing before its own edge.
+        starts = [owner for owner, edge in edges.items() if ground.neighbours[edge] not in edges]
+        for start in [*starts, *edges]:
+            owner = start
+            while owner in waiting:
+                edge = waiting.pop(owner)
+                ring.append(owner)
+                owner = int(ground.neighbours[previous[edge]])
+                if owner not in edges:
+                    ring.append(-1)
+        result.append(ring)
+    return result

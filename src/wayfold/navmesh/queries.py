@@ -184,7 +184,7 @@ def _strings(crossings: int) -> _corridor_kernels.Strings:
 
 
 def prices_of(snapshot: MeshSnapshot, area_costs: AreaCosts) -> _corridor_kernels.AreaPrices:
-    """What a walk costs, as kernels see it."""
+    """Costs of walking, as kernels see them."""
     return _corridor_kernels.AreaPrices(
         snapshot.areas, area_costs.rates, area_costs.lowest if area_costs.even else 0.0, snapshot.topology.near
     )
@@ -292,7 +292,7 @@ _SHARES = tuple(_shares(finer) for finer in (1, 2, 3, 4, 6, 8, 12, 16))
 
 
 class PathQuery(NamedTuple):
-    """What is asked for."""
+    """One query."""
 
     snapshot: MeshSnapshot
     area_costs: AreaCosts

@@ -69,7 +69,7 @@ class SearchScratch(Portable):
         return nodes <= self.workspaces.nodes and roots <= self.roots and edges <= self.edges
 
     def take(self) -> Borrowed:
-        """Scratch of an interval search; hand it back with `give`."""
+        """Borrow scratch of an interval search; return it with `give`."""
         try:
             borrowed = self._pools.pop()
             roots = borrowed[2]
@@ -127,7 +127,7 @@ class Rooms(Portable):
         self._free: deque[Room] = deque()  # append and pop are atomic
 
     def take(self) -> Room:
-        """Scratch that nobody else uses; hand it back with `give`."""
+        """Borrow scratch; return it with `give`."""
         try:
             return self._free.pop()
         except IndexError:
@@ -173,7 +173,7 @@ class Islands(NamedTuple):
 
 
 class AreaCosts:
-    """What a metre costs an agent in each kind of area.
+    """The cost of a metre in each kind of area.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class MeshSnapshot(Portable):
     topology : Topology
         The polygons and what follows from them.
     built : Built, optional
-        What was kept of the build.
+        Tiles and settings of the build, for a rebuild.
     links : tuple of Link
         Ways across gaps that have ground at both ends, as they were given.
     next_link : int
@@ -287,7 +287,7 @@ class MeshSnapshot(Portable):
         return MeshSnapshot(self.topology, self.built, kept, next_link, arrays, self)
 
     def area_costs(self, costs: Mapping[int, float] | None) -> AreaCosts:
-        """What a metre costs in each kind of area: `costs` by kind, 1 for the others."""
+        """The cost of a metre in each kind of area: `costs` by area, 1 for the others."""
         if not costs:
             return self._area_costs_of(())
         found = {}

@@ -1,4 +1,4 @@
-"""What follows from the polygons of a mesh alone: twin edges, portals, areas, components, the spatial index.
+"""Everything derived from the polygons of a mesh alone: twin edges, portals, areas, components, the spatial index.
 
 Each part is made on first use. A rebuild hands on the parts that the old mesh had, changed where the mesh changed.
 """
@@ -43,7 +43,7 @@ class PlanePieces(NamedTuple):
 
 
 class Topology(Portable):
-    """A mesh without links, and what is derived from it.
+    """The polygons of a mesh and what is derived from them, which does not depend on links.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ class Isles(NamedTuple):
     """Square metres."""
 
     def name(self, label: int) -> str:
-        """Return how an island is called in a sentence."""
+        """Describe an island in a sentence."""
         at = int(self.number[label])
         return f"island {at + 1} ({self.sizes[at]:.1f} m2)"
 
@@ -75,14 +75,14 @@ def isles(snapshot: MeshSnapshot, area_costs: AreaCosts) -> Isles:
 
 
 class Reasons:
-    """Says why there is no way over a mesh.
+    """Explains why there is no way over a mesh.
 
     Parameters
     ----------
     snapshot, area_costs
         The mesh and what is closed on it.
     agent : Agent, optional
-        Who walks; without one, only distances are given.
+        The agent that walks; without one, only distances are given.
     triangles : callable, optional
         Gives an index of the triangles, on which steps and openings are measured.
     """

@@ -36,7 +36,7 @@ ZoneAreas = dict[tuple[int, float], int]
 
 
 class WalkingSnapshot(Portable):
-    """The ground at one moment, which never changes.
+    """A walker's map at one moment: mesh, costs and accelerator, which never change.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class WalkingSnapshot(Portable):
 
     @cached_property
     def reasons(self) -> Reasons:
-        """Tells why there is no way."""
+        """Explains why there is no way."""
         return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.triangles)
 
     @cached_property
@@ -125,7 +125,7 @@ class WalkingSnapshot(Portable):
 
     @property
     def smoother(self) -> Callable[[Path], Path] | None:
-        """What leaves out corners of a path; None where costs differ, and a straight line may be dearer."""
+        """Function that shortens paths; None where costs differ, since a straight line may cost more."""
         return partial(shortcut, self.mesh, self.area_costs) if self.area_costs.even else None
 
     def nodes(self, first: int, last: int, plain: bool = False) -> Path:
@@ -466,7 +466,7 @@ def areas_of(zones: Zones, before: ZoneAreas, ground: dict[int, float]) -> ZoneA
 
 
 def table_of(zone_areas: ZoneAreas, cost: float) -> NDArray[np.uint8]:
-    """What each kind of area becomes in a zone with a cost, also that of zones below it."""
+    """New area of each kind of area in a zone with a cost, including areas of zones below it."""
     table = np.arange(256, dtype=np.uint8)
     for own, here in zone_areas:
         table[own] = zone_areas[own, cost]
