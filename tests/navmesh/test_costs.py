@@ -206,6 +206,36 @@ def test_optimal_paths_are_as_cheap_as_the_cheapest_walks_over_dense_points_on_m
     check_against_points(world, count, one_way)
 
 
+def beside_a_portal(navmesh, rng):
+    """A point of a mesh that is anything from a tenth to a millionth of the way from a portal into its polygon."""
+    portals = [(p, k) for p, row in enumerate(navmesh.neighbours) for k in np.flatnonzero(row >= 0).tolist()]
+    polygon, edge = portals[rng.integers(len(portals))]
+    corners = navmesh.vertices[navmesh.polygons[polygon]]
+    on = corners[edge] + rng.uniform(0, 1) * (np.roll(corners, -1, axis=0)[edge] - corners[edge])
+    return on + 10 ** rng.uniform(-6, -1) * (corners.mean(axis=0) - on)
+
+
+@seeds(150)
+def test_no_bound_is_above_a_path_where_links_and_ends_lie_beside_portals(seed):
+    """Steps between intervals of portals and points next to them cost next to nothing, whatever the slopes there."""
+    rng = np.random.default_rng(seed)
+    world = (grid_polygons, triangle_polygons)[seed % 2](rng, closed=0.1)
+    navmesh, costs, _, _ = weighted_mesh((*world, rng))
+    for _ in range(3):
+        tail, head = beside_a_portal(navmesh, rng), beside_a_portal(navmesh, rng)
+        navmesh.add_link(tail, head, cost=float(rng.uniform(0, 0.3)), both_ways=bool(rng.random() < 0.5))
+    for _ in range(4):
+        a, b = (beside_a_portal(navmesh, rng) for _ in range(2))
+        path = navmesh.path(a, b, costs=costs)
+        if not path:
+            continue
+        snapshot = navmesh.snapshot
+        ends = (np.array([navmesh.locate(end)], np.int32) for end in (a, b))
+        asked = PathQuery(snapshot, snapshot.area_costs(costs), *ends, *snapshot.frame.local(navmesh.project([a, b])))
+        assert lower_bound(asked, math.inf) <= path.cost * (1 + 1e-9)
+        assert path.lower_bound <= path.cost
+
+
 SIEVE = np.array([
     (2.01552097, 3.32324282), (8.36049762, 5.66772935), (8.80603028, 2.85024825), (7.46174044, 5.86280825),
     (7.98105368, 2.53081049), (9.02223269, 6.41394073), (0.5937561, 6.94036961), (8.59767969, 5.61896199),

@@ -638,9 +638,27 @@ def tilt(portals, prices, links, intervals, state, starts, x, y, goals, to_x, to
                     size, _ = offer(state, clock, size, source + 2 + link, node, total, 0.0)
 
 
+@helper
+def _level_beside(portals, prices, intervals, polygon, x, y):
+    """Make slopes so small that no step between a point of a polygon and its portals costs less than nothing."""
+    ends = intervals.ends
+    cells = ends.shape[1] - 1
+    for k in range(portals.rows[polygon], portals.rows[polygon + 1]):
+        portal = portals.doors[k]
+        low = _lower(portals, prices, portal)
+        for j in range(cells):
+            number = portal * cells + j
+            slope = intervals.slope[number]
+            if slope == 0.0:
+                continue
+            ax, ay, bx, by = ends[portal, j, 0], ends[portal, j, 1], ends[portal, j + 1, 0], ends[portal, j + 1, 1]
+            room = low * _gap(x, y, x, y, ax, ay, bx, by)
+            intervals.slope[number] = min(room, max(-room, slope))
+
+
 @kernel
-def level(portals, prices, intervals):
-    """Make slopes so small that no step costs less than nothing."""
+def level(portals, prices, links, intervals, starts, x, y, goals, to_x, to_y):
+    """Make slopes so small that no step costs less than nothing, also those from and to start, goal and links."""
     ends = intervals.ends
     cells = ends.shape[1] - 1
     for portal in range(len(ends)):
@@ -655,6 +673,15 @@ def level(portals, prices, intervals):
             length = np.sqrt((bx - ax) * (bx - ax) + (by - ay) * (by - ay))
             room = min(room, 0.5 * _lower(portals, prices, portal) * length)
             intervals.slope[number] = min(room, max(-room, slope))
+    for polygon in starts:
+        _level_beside(portals, prices, intervals, polygon, x, y)
+    for polygon in goals:
+        _level_beside(portals, prices, intervals, polygon, to_x, to_y)
+    for polygon in range(links.offsets.size - 1):
+        for link in range(links.offsets[polygon], links.offsets[polygon + 1]):
+            _level_beside(portals, prices, intervals, polygon, links.starts[link, 0], links.starts[link, 1])
+            target = links.targets[link]
+            _level_beside(portals, prices, intervals, target, links.ends[link, 0], links.ends[link, 1])
 
 
 @kernel

@@ -336,7 +336,7 @@ def lower_bound(query: PathQuery, known: float) -> float:
     prices = prices_of(snapshot, query.area_costs)
     ends = query.starts, start[0], start[1], query.goals, goal[0], goal[1]
     _weighted_kernels.tilt(portals, prices, links, intervals, memory, *ends)
-    _weighted_kernels.level(portals, prices, intervals)
+    _weighted_kernels.level(portals, prices, links, intervals, *ends)
     bound = _weighted_kernels.bound(portals, prices, links, intervals, memory, *ends, known)
     straight = link_scale(snapshot, query.area_costs.lowest) * float(np.hypot(*(goal[:2] - start[:2])))
     return min(known, max(straight, float(bound)) * (1.0 - SAME_LENGTH))
