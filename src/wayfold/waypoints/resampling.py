@@ -404,14 +404,25 @@ class _Resampling:
         return nodes, np.concatenate([np.empty((0, 3), np.float32), *(points for points, _ in fresh)])
 
     def _filled(self, region: int) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.uint8], int]:
+        """Waypoints of a region, their positions and motions: those that were built, then added ones by position.
+
+        What is placed next depends on the order of those before it, which must not be that of the edits.
+        """
         nodes, fresh = self._members(region)
         old = nodes[: len(nodes) - len(fresh)]
-        points, waypoint_motions = self._given(old)
+        where = np.concatenate([self.waypoints.local_points()[old].astype(np.float32), fresh])
+        known = np.concatenate([self.waypoint_motions[old], np.full(len(fresh), _UNKNOWN, np.uint8)])
+        added = nodes >= self.waypoints.built
+        order = np.lexsort((*np.where(added[:, None], where, np.float32(0)).T[::-1], added))
+        points, waypoint_motions = build.new_room()
         count = min(len(nodes), len(waypoint_motions))
-        points[len(old) : count] = fresh[: count - len(old)]
-        new = slice(min(len(old), count), count)
-        _place_kernels.find_motions(self.world, self.around.body, points[new], waypoint_motions[new])
-        return nodes[:count], points, waypoint_motions, count
+        order = order[:count]
+        points[:count], waypoint_motions[:count] = where[order], known[order]
+        new = np.flatnonzero(waypoint_motions[:count] == _UNKNOWN)
+        found = np.empty(len(new), np.uint8)
+        _place_kernels.find_motions(self.world, self.around.body, np.ascontiguousarray(points[new]), found)
+        waypoint_motions[new] = found
+        return nodes[order], points, waypoint_motions, count
 
     def _place_region(self, region: int) -> None:
         low, high = self._bounds(region)
