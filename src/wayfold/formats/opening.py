@@ -128,8 +128,7 @@ def open(file: File, *, up: Literal["y", "z"] | None = None, **options: Any) -> 
     if kind == "sample":
         if up is not None:
             raise ParameterError(f"up is for mesh files: {os.fspath(file)} is z-up")
-        from wayfold import samples
-
+        samples = importlib.import_module("wayfold.samples")
         return samples.make(os.fspath(file)[len(_SAMPLE) :], **options)
     title, _, module, reader, is_mesh = KINDS[kind]
     if up is not None and not is_mesh:
