@@ -432,7 +432,7 @@ class WaypointGraph(Savable):
         >>> free.nearest((0, 0, 0.7))
         array([0. , 0. , 0.7])
         >>> free.nearest([(0, 0, 2), (0, 0, 40)], max_distance=3)
-        array([[0. , 0. , 0.5],
+        array([[ 0.,  0.,  1.],
                [nan, nan, nan]])
         """
         chosen = self.default_motions if motions is None else check_motions(motions)
