@@ -266,7 +266,7 @@ def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[A
     if isinstance(world, NavMesh):
         if settings.algorithm not in ("astar", "funnel"):
             raise ParameterError(f"a navigation mesh takes --algorithm funnel, not {settings.algorithm}")
-        options = {"budget": settings.budget, "optimal": settings.algorithm != "funnel"}
+        options = {"budget": settings.budget, "exact": settings.algorithm != "funnel"}
     elif isinstance(world, Decomposition):
         options = {"smooth": settings.smooth, "optimal": settings.exact}
     elif isinstance(world, SparseGrid):
