@@ -216,12 +216,12 @@ def _examples():
         "NavMesh": Example(
             navmesh,
             lambda navmesh: (navmesh.path(HERE, THERE), navmesh.num_links, navmesh.num_polygons),
-            ("add_link", "clear_links", "rebuild"),
+            ("add_link", "remove_link", "clear_links", "rebuild"),
         ),
         "NavMesh[built]": Example(
             built_navmesh,
             lambda navmesh: (navmesh.path(HERE, THERE), navmesh.num_links, navmesh.num_polygons),
-            ("add_link", "clear_links", "rebuild"),
+            ("add_link", "remove_link", "clear_links", "rebuild"),
         ),
         "Settings": Example(lambda: wayfold.navmesh.Settings(), lambda settings: settings.cell_size),
         "WaypointGraph": Example(waypoints, _waypoint_probe, ("update", "splice", "trim")),
@@ -435,6 +435,7 @@ BY_CALLABLE = {
     "NavMesh.rebuild": {"zones": ()}, "NavMesh.changed": {"zones": ()},
     "NavMesh.export": {"file": lambda: folder("out.mesh")}, "NavMesh.read": {"file": lambda: _exported()},
     "NavMesh.path": {"costs": {1: 2.0}}, "NavMesh.remove_link": {"id": 0},
+    "NavMesh.random_points": {"near": HERE, "radius": 3.0},
     "Settings": {"tile_size": 0}, "Settings.cells": {"square_metres": 4.0},
     "WaypointGraph.build": {"region_size": 10.0},
     "WaypointGraph.from_graph": {"graph": graph},

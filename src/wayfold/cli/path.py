@@ -260,7 +260,7 @@ def _query(world: Any, start: str, goal: str, settings: PathSettings) -> tuple[A
     if isinstance(world, NavMesh):
         if settings.algorithm not in ("astar", "funnel"):
             raise ParameterError(f"--algorithm must be funnel on a navigation mesh, not {settings.algorithm}")
-        options = {"budget": settings.budget, "optimal": settings.algorithm != "funnel"}
+        options = {"budget": settings.budget, "exact": settings.algorithm != "funnel"}
     elif isinstance(world, Decomposition):
         options = {"smooth": settings.smooth, "exact": settings.exact}
     elif isinstance(world, SparseGrid):
