@@ -327,12 +327,14 @@ class Paths(Sequence[Path]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         i = range(len(self))[index]
-        if self._details is not None:
-            return self._details[i]
-        part = slice(self.offsets[i], self.offsets[i + 1])
         why: str | Callable[[], str] = ""
         if self._why is not None and self.statuses[i] == Status.UNREACHABLE.value:
             why = partial(self._why, i) if callable(self._why) else self._why[i]
+        if self._details is not None:
+            path = self._details[i]
+            path._why = path._why or why
+            return path
+        part = slice(self.offsets[i], self.offsets[i + 1])
         return Path(
             _STATUSES[self.statuses[i]],
             self._points if callable(self._points) else self._points[part],

@@ -187,7 +187,7 @@ def test_choices_that_do_not_go_together_get_a_sentence(yard, agent, options):
 
 def test_a_mesh_without_ground_gets_a_sentence():
     wall = Mesh([(0, 0, 0), (4, 0, 0), (4, 0, 3)], [(0, 1, 2)])
-    with pytest.raises(GeometryError, match="stand"):
+    with pytest.raises(GeometryError, match="no cell fits this agent"):
         World.from_mesh(wall, cache=False).planner(map="sparse-grid")
 
 

@@ -609,6 +609,8 @@ class SparseGrid(Savable):
         Path
             The path itself where an edit has broken it.
         """
+        if not len(path.points):
+            raise ParameterError("a path that was not found cannot be smoothed: ask for a new one")
         return self._planner.pull(path)
 
     @reads
