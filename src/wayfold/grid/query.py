@@ -86,6 +86,10 @@ class GridQueries:
 
     def ends(self, start: ArrayLike, goal: ArrayLike) -> tuple[int, int]:
         """Nodes of a start and a goal, which must be there."""
+        if _are_cells(start) and _are_cells(goal):
+            first, last = self.grid._nodes(np.array([start, goal])).tolist()
+            if first >= 0 and last >= 0:
+                return first, last
         points = np.array([checks.point3(start, "start", largest=np.inf), checks.point3(goal, "goal", largest=np.inf)])
         if np.abs(points).max() < 2**31:
             cells = points.astype(np.int64)
@@ -133,9 +137,18 @@ class GridQueries:
             self._components = version, labels
         return labels
 
+    def joined(self, first: int, last: int) -> bool:
+        """Whether a way leads from one node to another: `reachable` for one pair."""
+        labels, owners = self.components(), self.grid._store.owners
+        if labels[owners[first >> 4]] != labels[owners[last >> 4]]:
+            return False
+        if not (self.grid.drop or self.links.one_way):
+            return True
+        return bool(self.reachable(np.array([first]), np.array([last]))[0])
+
     def reachable(self, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Whether a way leads from each node to another; one-way edges and links count in their direction only."""
-        owners, labels = self.grid._store.owners, self.components()
+        labels, owners = self.components(), self.grid._store.owners
         start, goal = owners[first >> 4], owners[last >> 4]
         found = np.asarray(labels[start] == labels[goal])
         if not found.any() or not (self.grid.drop or self.links.one_way):
@@ -392,3 +405,13 @@ class GridQueries:
             edges=number[edges],
             supports=supports,
         )
+
+
+def _are_cells(cell: Any) -> bool:
+    """Whether this is a cell as planners have them, of which nothing has to be checked."""
+    return (
+        type(cell) is np.ndarray
+        and cell.dtype == np.int64
+        and cell.shape == (3,)
+        and max(map(abs, cell.tolist())) < 2**31
+    )

@@ -428,7 +428,7 @@ class SparseGrid(Savable):
         (True, False)
         """
         if np.ndim(starts) == np.ndim(goals) == 1 and np.size(starts) and np.size(goals):
-            return bool(self._planner.reachable(*np.array([self._planner.ends(starts, goals)]).T)[0])
+            return self._planner.joined(*self._planner.ends(starts, goals))
         first, last, single = checks.ends(starts, goals, largest=np.inf)
         found = self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
         return bool(found[0]) if single else found

@@ -144,9 +144,9 @@ class CellPlanner(Planner):
             pulled = self._grid.smooth(whole)
             return path if pulled is whole else self._placed(pulled)
 
-    def _ends(self, start: Any, goal: Any) -> Points:
+    def _ends(self, start: Any, goal: Any) -> NDArray[np.int64]:
         """Cells of a start and a goal, (2, 3)."""
-        return self._cells(np.array([self._at(start, "start"), self._at(goal, "goal")])).astype(np.float64)
+        return self._cells(np.array([self._at(start, "start"), self._at(goal, "goal")]))
 
     def _at(self, point: Any, name: str) -> int:
         """The cell of a point."""
