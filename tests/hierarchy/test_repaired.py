@@ -163,4 +163,4 @@ def test_kept_must_name_old_nodes_once(kept):
 def test_the_former_name_works_and_warns():
     graph = Graph.from_edges([(0, 0), (1, 0), (2, 0)], [(0, 1), (1, 2)])
     with pytest.warns(DeprecationWarning, match="repaired is now changed"):
-        assert Hierarchy.build(graph).changed(graph, [0, 1, 2]).path(0, 2).cost == 2
+        assert Hierarchy.build(graph).repaired(graph, [0, 1, 2]).path(0, 2).cost == 2
