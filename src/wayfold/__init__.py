@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 
 _LAZY = {
     "Agent": "wayfold.agent",
+    "Map": "wayfold.map",
     "Motion": "wayfold.agent",
     "Path": "wayfold.path",
     "Paths": "wayfold.path",
@@ -59,6 +60,7 @@ __all__ = [
     "FloorPlan",
     "Graph",
     "Hierarchy",
+    "Map",
     "Mesh",
     "Motion",
     "NavMesh",
@@ -131,6 +133,7 @@ if TYPE_CHECKING:
     from wayfold.graph import Graph
     from wayfold.grid import DenseGrid, SparseGrid
     from wayfold.hierarchy import Hierarchy
+    from wayfold.map import Map
     from wayfold.navmesh import NavMesh
     from wayfold.path import Path, Paths, Status
     from wayfold.subregions import SubregionGraph

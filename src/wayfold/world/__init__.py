@@ -4,8 +4,8 @@ A person opens a level, says who is walking and asks for a path. Which of the pa
 `Planner.explain` tells.
 """
 
+from wayfold.field import Field
 from wayfold.geometry.shapes import Box, Prism, Shape
-from wayfold.world.field import Field
 from wayfold.world.planner import Planner
 from wayfold.world.world import World
 

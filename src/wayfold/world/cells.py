@@ -14,13 +14,14 @@ from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
+from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
+from wayfold.map import Edits
 from wayfold.path import Path, Status
-from wayfold.world.field import Field
 from wayfold.world.places import At, Places
-from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.planner import Notes, Planner, Points, off_map
 
 _T = TypeVar("_T")
 _MOST_EFFECTS = 7
@@ -218,7 +219,7 @@ class CellPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> CellChange:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> CellChange:
         effects = [(zone, self._effects_for(cost)) for zone, cost in after.costs]
         body = self._places.agent
         radius, height = (0.0, 0.0) if body is None else (body.radius, body.height)

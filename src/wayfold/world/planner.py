@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,24 +15,15 @@ from wayfold.agent import Agent, Motion
 from wayfold.core import checks, text
 from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
+from wayfold.field import Field, with_reasons
 from wayfold.geometry.shapes import Shape
+from wayfold.map import AgentMap, Edits
 from wayfold.path import Path
-from wayfold.world.field import Field, with_reasons
 
 if TYPE_CHECKING:
     from wayfold.world.world import World
 
 Points = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Zones:
-    """What edits have made of the world: which shapes are closed, and what a metre costs in others."""
-
-    blocks: tuple[Shape, ...] = ()
-    """Each once, however often it is blocked."""
-    costs: tuple[tuple[Shape, float], ...] = ()
-    """In the order in which they were set; where they overlap the later one counts."""
 
 
 @dataclass
@@ -51,7 +41,7 @@ class Notes:
 
 
 @checks.checked
-class Planner(Portable, ABC):
+class Planner(Portable):
     """Plans for one agent; `World.planner` makes it.
 
     Any number of threads may ask it, also while another one edits the world: a query sees the world as it was or as it
@@ -71,64 +61,76 @@ class Planner(Portable, ABC):
     map_name: str
     _any_height = 0.0
 
-    def __init__(self, agent: Agent, accelerator: str, notes: Notes, lock: ReadersWriter) -> None:
+    def __init__(
+        self, agent: Agent, accelerator: str, notes: Notes, lock: ReadersWriter, current: AgentMap | None = None
+    ) -> None:
         self.agent = agent
         self.accelerator_name = accelerator
         self.notes = notes
         self.edits = 0
         self.world: World | None = None
         self._lock = lock
+        self._current: Any = current
+        """The map now; an edit puts the next one in its place."""
+        if current is not None:
+            self._any_height = current.any_height
 
     # --- what a kind of planner has to say ---------------------------------------------------------------------------
 
     @property
-    @abstractmethod
     def map(self) -> Any:
         """The map that it plans on: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`."""
+        return self._current.map
 
     @property
-    @abstractmethod
     def accelerator(self) -> Any:
         """What makes its queries fast, None where nothing does."""
+        return self._current.accelerator
 
-    @abstractmethod
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
         """One query."""
+        found: Path = self._current.path(start, goal, exact=exact)
+        return found
 
-    @abstractmethod
     def _plain(self, start: Any, goal: Any) -> Path:
         """One query without the accelerator."""
+        found: Path = self._current.plain().path(start, goal)
+        return found
 
-    @abstractmethod
     def _expanded(self, start: Any, goal: Any) -> Points:
         """Where the nodes lie that a query settles."""
+        return np.asarray(self._current.expanded(start, goal))
 
-    @abstractmethod
     def _reachable(self, start: Any, goal: Any) -> bool:
         """Whether there is a way, without a search."""
+        return bool(self._current.reachable(start, goal))
 
-    @abstractmethod
     def _nearest(self, point: Points) -> Points:
         """The nearest place on the map."""
+        return np.asarray(self._current.nearest(point))
 
-    @abstractmethod
     def _field(self, goal: Any) -> Field:
         """One search for all starts."""
+        found: Field = self._current.field(goal)
+        return found
 
-    @abstractmethod
     def _random_points(self, count: int, seed: int) -> Points:
         """Places of the largest component."""
+        return np.asarray(self._current.random_points(count, seed=seed))
 
-    @abstractmethod
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> Any:
         """Work out what an edit changes, while queries go on; raises when it cannot be done."""
+        return self._current.changed(after)
 
-    @abstractmethod
     def _commit(self, prepared: Any) -> None:
         """Make the change, while no query runs; must not fail."""
+        self._current = prepared
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         """Many queries, in parallel."""
+        if self._current is not None:
+            several: Sequence[Path] = self._current.paths(starts, goals, workers=workers)
+            return several
         from wayfold.core.batches import run_chunks
 
         found: list[Any] = [None] * len(starts)
@@ -142,6 +144,9 @@ class Planner(Portable, ABC):
 
     def _islands(self) -> tuple[Points, str]:
         """Sizes of the connected parts of the map, and their unit; none where it would take long to tell."""
+        if self._current is not None:
+            found: tuple[Points, str] = self._current.islands()
+            return found
         return np.empty(0), ""
 
     def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
@@ -173,12 +178,15 @@ class Planner(Portable, ABC):
 
     def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any, edits: int | None = None) -> Sequence[Path]:
         """The same paths, of which those without a way can tell why."""
+        if self._current is not None:  # such maps say why by themselves
+            return paths
         known = self.edits if edits is None else edits
         return with_reasons(paths, lambda at: self._reason(starts[at], goals[at], known))
 
     def refresh(self) -> None:
         """Finish what edits have put off, so that queries are as fast as after building."""
-        return
+        if self._current is not None:
+            self._current = self._current.refreshed()
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
@@ -272,7 +280,8 @@ class Planner(Portable, ABC):
         """
         with self._reading():
             field, edits = self._field(goal), self.edits
-        field._reason = lambda start: self._reason(start, field.goal, edits)
+        if self._current is None:
+            field._reason = lambda start: self._reason(start, field.goal, edits)
         return field
 
     def expanded(self, start: ArrayLike, goal: ArrayLike) -> Points:
@@ -310,7 +319,7 @@ class Planner(Portable, ABC):
 
     def _drape(self, points: Points, spacing: float) -> Points:
         """Points along a path, on the ground where it matters."""
-        return points
+        return points if self._current is None else np.asarray(self._current.drape(points, spacing))
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
@@ -324,7 +333,8 @@ class Planner(Portable, ABC):
     def nbytes(self) -> int:
         """Bytes of the map and the accelerator."""
         accelerator = self.accelerator
-        return int(self.map.nbytes) + (0 if accelerator is None else int(accelerator.nbytes))
+        own = self.map if self._current is None else self._current
+        return int(own.nbytes) + (0 if accelerator is None else int(accelerator.nbytes))
 
     @property
     def build_seconds(self) -> float:
@@ -368,7 +378,7 @@ class Planner(Portable, ABC):
 
     def _remark(self) -> str:
         """What else is to be said of the accelerator."""
-        return ""
+        return "" if self._current is None else str(self._current.remark())
 
     def __repr__(self) -> str:
         return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"
@@ -403,6 +413,9 @@ class Planner(Portable, ABC):
     @contextmanager
     def _reading(self) -> Iterator[None]:
         """While a query runs the map must not change, neither with the world nor on its own."""
+        if self._current is not None:
+            yield  # each query takes the map as it is then, which does not change
+            return
         with self._lock.reading(), still(self.map):
             yield
 

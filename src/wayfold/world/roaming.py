@@ -13,10 +13,12 @@ from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import OffMapError
+from wayfold.field import Field
 from wayfold.geometry import Mesh
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree
 from wayfold.hierarchy import Hierarchy
+from wayfold.map import Edits
 from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
@@ -25,8 +27,7 @@ from wayfold.waypoints.pricing import EdgePrices, body_extent, edges_near, price
 from wayfold.waypoints.resampling import Around, WaypointSplice, resample
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place
-from wayfold.world.field import Field
-from wayfold.world.planner import Notes, Planner, Points, Zones
+from wayfold.world.planner import Notes, Planner, Points
 from wayfold.world.walking import accelerate, settled
 
 _NO_EDGES = np.empty((0, 2), np.int32)
@@ -38,7 +39,7 @@ _FEW = 20_000
 class WaypointChange(NamedTuple):
     """What an edit does to the graph."""
 
-    zones: Zones
+    zones: Edits
     surroundings: Surroundings
     """With the blocks after the edit."""
     gone: NDArray[np.int32]
@@ -78,7 +79,7 @@ class RoamingPlanner(Planner):
         super().__init__(agent, accelerator_name, notes, lock)
         self._waypoints = waypoints
         self._accelerator = accelerator
-        self._zones = Zones()
+        self._zones = Edits()
         self._lost = (_NO_EDGES, _NO_MOTIONS)
         self._priced: Graph | None = None
         self._prices: EdgePrices | None = None
@@ -190,7 +191,7 @@ class RoamingPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WaypointChange:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> WaypointChange:
         gone, back, back_motions = _NO_EDGES, _NO_EDGES, _NO_MOTIONS
         lost_edges, lost_motions = self._lost
         waypoints = self._waypoints
@@ -223,7 +224,7 @@ class RoamingPlanner(Planner):
         prices = self._changed_prices(before, after)
         return WaypointChange(after, now, gone, back, back_motions, (lost_edges, lost_motions), added, prices)
 
-    def _changed_prices(self, before: Zones, after: Zones) -> Any:
+    def _changed_prices(self, before: Edits, after: Edits) -> Any:
         """What zones change: all prices with the first of them, then those of some edges."""
         if after.costs and self._prices is None:
             return EdgePrices(self._waypoints, after.costs)
@@ -231,7 +232,7 @@ class RoamingPlanner(Planner):
             return self._prices.changes(self._waypoints, after.costs)
         return None
 
-    def _set_prices(self, zones: Zones, prices: Any) -> None:
+    def _set_prices(self, zones: Edits, prices: Any) -> None:
         """Take over new prices, and follow other changes of the graph."""
         if not zones.costs:
             self._prices = None
@@ -344,7 +345,7 @@ class RoamingPlanner(Planner):
         if isinstance(self._accelerator, SubregionGraph):
             self._accelerator.repair(edit)
 
-    def _price_hierarchy(self, before: Zones, prepared: WaypointChange) -> None:
+    def _price_hierarchy(self, before: Edits, prepared: WaypointChange) -> None:
         """Give the hierarchy the costs of its edges now, infinite where they are blocked."""
         shapes = [shape for shape, _ in (*before.costs, *prepared.zones.costs)]
         touched = [prepared.gone, prepared.back]

@@ -13,11 +13,12 @@ from wayfold.core import checks
 from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry.shapes import Shape
+from wayfold.map import Edits
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints, voxels
 from wayfold.waypoints.pricing import EdgePrices
 from wayfold.waypoints.voxels import Patch
-from wayfold.world.planner import Notes, Zones
+from wayfold.world.planner import Notes
 from wayfold.world.roaming import RoamingPlanner
 
 Voxels = NDArray[np.bool_]
@@ -27,7 +28,7 @@ Part = tuple[slice, slice, slice]
 class VoxelChange(NamedTuple):
     """What an edit does to the graph."""
 
-    zones: Zones
+    zones: Edits
     patch: Patch | None
     prices: Any
     """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
@@ -62,7 +63,7 @@ class VoxelPlanner(RoamingPlanner):
         super().__init__(agent, accelerator_name, notes, lock, waypoints=waypoints, accelerator=built)
         self._own = own
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> Any:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> Any:
         waypoints = self._waypoints
         assert isinstance(waypoints, VoxelWaypoints)
         part = part_of(shape, self._own.shape)
@@ -81,7 +82,7 @@ class VoxelPlanner(RoamingPlanner):
     def _commit(self, prepared: Any) -> None:
         waypoints, patch = self._waypoints, prepared.patch
         assert isinstance(waypoints, VoxelWaypoints)
-        self._zones = Zones((), prepared.zones.costs)  # blocks are in the voxels
+        self._zones = Edits((), prepared.zones.costs)  # blocks are in the voxels
         if patch is not None:
             for edit in voxels.apply(waypoints, patch):
                 self._repair(edit)

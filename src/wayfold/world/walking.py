@@ -15,21 +15,22 @@ from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.errors import EditError, OffMapError
+from wayfold.field import Field
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
+from wayfold.map import Edits
 from wayfold.navmesh import NavMesh, queries
 from wayfold.navmesh.queries import shortcut
 from wayfold.navmesh.snapshot import points_of
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
-from wayfold.world.field import Field
-from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.planner import Notes, Planner, Points, off_map
 
 _LAST_KIND = 255
-"""Zones with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
+"""Edits with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
 _GROUND = 1
 ZoneAreas = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
@@ -319,7 +320,7 @@ class WalkingPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> WalkingSnapshot:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> WalkingSnapshot:
         now = self._now
         (low, high), bounds = shape.bounds, self._mesh.bounds
         box = np.array([np.maximum(low, bounds[0]), np.minimum(high, bounds[1])])
@@ -447,7 +448,7 @@ class WalkingField(Field):
         return found, np.concatenate(lines), offsets, np.min([costs for _, _, costs in ways], axis=0)
 
 
-def areas_of(zones: Zones, before: ZoneAreas, ground: dict[int, float]) -> ZoneAreas:
+def areas_of(zones: Edits, before: ZoneAreas, ground: dict[int, float]) -> ZoneAreas:
     """A kind of area for the ground's own kinds in zones with costs, by kind and cost.
 
     Those that there were before stay, since their tiles do. Ground that is closed to the agent gets none.

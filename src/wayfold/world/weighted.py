@@ -12,11 +12,12 @@ import numpy as np
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
+from wayfold.map import Edits
 from wayfold.path import Path
 from wayfold.terrain import Terrain
-from wayfold.world.field import Field
-from wayfold.world.planner import Notes, Planner, Points, Zones, off_map
+from wayfold.world.planner import Notes, Planner, Points, off_map
 
 
 class TerrainSnapshot(Portable):
@@ -147,7 +148,7 @@ class TerrainPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Zones, after: Zones, shape: Shape) -> TerrainSnapshot:
+    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> TerrainSnapshot:
         layers = [(zone.polygon, cost) for zone, cost in after.costs]
         layers += [(block.polygon, float("inf")) for block in after.blocks]
         return TerrainSnapshot(self._own.changed(layers), self._now.options)

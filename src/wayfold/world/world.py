@@ -17,13 +17,14 @@ from wayfold.core.bounded_cache import BoundedCache
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.core.progress import Progress
 from wayfold.errors import EditError, ParameterError
+from wayfold.field import Field
 from wayfold.geometry import Mesh
 from wayfold.geometry.shapes import Shape, as_shape
+from wayfold.map import Edits
 from wayfold.path import Path
 from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
-from wayfold.world.field import Field
-from wayfold.world.planner import Planner, Zones
+from wayfold.world.planner import Planner
 from wayfold.world.progress import told
 from wayfold.world.sources import File, Source
 
@@ -57,7 +58,7 @@ class World(Portable):
         self._source = source
         self._cache = cache_of(cache)
         self._planners = BoundedCache(most=_MOST_PLANNERS)
-        self._zones = Zones()
+        self._zones = Edits()
         self._counts: dict[Shape, int] = {}
         self._version = 0
         self._lock = ReadersWriter()
@@ -262,13 +263,13 @@ class World(Portable):
 
     def _catch_up(self, planner: Planner) -> None:
         """Tell a new planner, which was built for the world as it is without edits, about them one by one."""
-        zones = Zones()
+        zones = Edits()
         for block in self._zones.blocks:
-            after = Zones((*zones.blocks, block), zones.costs)
+            after = Edits((*zones.blocks, block), zones.costs)
             planner._commit(planner._prepare(zones, after, block))
             zones = after
         for shape, cost in self._zones.costs:
-            after = Zones(zones.blocks, (*zones.costs, (shape, cost)))
+            after = Edits(zones.blocks, (*zones.costs, (shape, cost)))
             planner._commit(planner._prepare(zones, after, shape))
             zones = after
 
@@ -318,7 +319,7 @@ class World(Portable):
         with self._editing:
             counts = {**self._counts, what: self._counts.get(what, 0) + 1}
             blocks = self._zones.blocks if counts[what] > 1 else (*self._zones.blocks, what)
-            self._edit(what, Zones(blocks, self._zones.costs), counts)
+            self._edit(what, Edits(blocks, self._zones.costs), counts)
         return what
 
     def unblock(self, shape: Shape | ArrayLike) -> None:
@@ -338,7 +339,7 @@ class World(Portable):
             if not counts[what]:
                 del counts[what]
                 blocks = tuple(block for block in blocks if block != what)
-            self._edit(what, Zones(blocks, self._zones.costs), counts)
+            self._edit(what, Edits(blocks, self._zones.costs), counts)
 
     def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
         """Make a part of the world dearer or cheaper for everybody.
@@ -358,10 +359,10 @@ class World(Portable):
             rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
             costs = rest if price == 1.0 else (*rest, (what, price))
             if costs != self._zones.costs:
-                self._edit(what, Zones(self._zones.blocks, costs), self._counts)
+                self._edit(what, Edits(self._zones.blocks, costs), self._counts)
         return what
 
-    def _edit(self, shape: Shape, after: Zones, counts: dict[Shape, int]) -> None:
+    def _edit(self, shape: Shape, after: Edits, counts: dict[Shape, int]) -> None:
         """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
         planners = self.planners if after != self._zones else ()
         prepared = [planner._prepare(self._zones, after, shape) for planner in planners]

@@ -1,0 +1,153 @@
+"""`Map`: what every map offers, and `Edits`: what a world has changed of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wayfold.field import Field
+from wayfold.geometry.shapes import Shape
+from wayfold.links import Link
+from wayfold.path import Path, Paths
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Edits:
+    """All that differs from the world as it was built: closed shapes, and shapes in which a metre costs something else.
+
+    >>> from wayfold import Box
+    >>> Edits(blocks=(Box((0, 0, 0), (1, 1, 2)),)).costs
+    ()
+    """
+
+    blocks: tuple[Shape, ...] = ()
+    """Each once, however often it is blocked."""
+    costs: tuple[tuple[Shape, float], ...] = ()
+    """In the order in which they were set; where they overlap the later one counts."""
+
+
+class Map(Protocol):
+    """What every map offers; `World` and crowds know nothing else of one.
+
+    Points are (x, y[, z]) in metres, or nodes where a map says so. Queries take the map as it is when they begin: any
+    number of threads may ask while another one edits.
+    """
+
+    def path(
+        self, start: Any, goal: Any, *, exact: bool = ..., budget: int | None = None, partial: bool = False
+    ) -> Path:
+        """Return a path; `exact` asks for the shortest one that the map knows instead of the quick one."""
+
+    def paths(self, starts: Any, goals: Any, *, exact: bool = ..., workers: int | None = None) -> Paths:
+        """Return the paths of many queries, planned on all cores."""
+
+    def field(self, goal: Any) -> Field:
+        """Search once from a goal, for the paths of any number of starts."""
+
+    def nearest(self, points: ArrayLike, *, max_distance: float | None = None) -> Points:
+        """Return the nearest place on the map for one point or many; NaN where there is none in that distance."""
+
+    def reachable(self, starts: Any, goals: Any) -> Any:
+        """Tell whether paths exist, for one pair or many, without a search."""
+
+    def random_points(
+        self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
+    ) -> Points:
+        """Draw places on the map."""
+
+    def add_link(
+        self, start: ArrayLike, end: ArrayLike, *, cost: float | None = None, kind: str = "", both_ways: bool = ...
+    ) -> int:
+        """Add a way between two places, such as a ladder; return its id."""
+
+    def remove_link(self, id: int, /) -> None:
+        """Take a link away again."""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links that have been added."""
+
+    def changed(self, edits: Edits, /) -> Self:
+        """Return the map after all of `edits`, instead of those that it has; what stays the same is shared."""
+
+    @property
+    def bounds(self) -> Points:
+        """(2, 3) low and high corner of the box around it, metres."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+
+    def save(self, file: str | os.PathLike[str], /) -> None:
+        """Write it to a file that `wayfold.load` opens."""
+
+
+class AgentMap(Protocol):
+    """A map as one agent of a world uses it; it never changes, `changed` makes the next one.
+
+    Its points are (x, y, z) of the world, in metres. It says by itself why there is no path (`Path.why`), and knows the
+    agent's size, its costs, and the accelerator that makes quick paths quick.
+    """
+
+    any_height: float
+    """The height of points that are given without one: NaN stands for any, where ground is looked for."""
+
+    @property
+    def map(self) -> Any:
+        """The map that users see: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`."""
+
+    @property
+    def accelerator(self) -> Any:
+        """What makes quick paths quick, None where nothing does."""
+
+    def plain(self) -> AgentMap:
+        """Return the same map without its accelerator."""
+
+    def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
+        """Return a path, quick or exact."""
+
+    def paths(
+        self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None
+    ) -> Sequence[Path]:
+        """Return the paths of many queries, (q, 3) points each."""
+
+    def field(self, goal: Any) -> Field:
+        """Search once from a goal, for the paths of any number of starts."""
+
+    def reachable(self, start: Any, goal: Any) -> bool:
+        """Tell whether there is a path, without a search."""
+
+    def nearest(self, point: Points) -> Points:
+        """Return the nearest place, (3,); raise `OffMapError` where none is near enough for the agent's size."""
+
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """Draw places in the largest connected part."""
+
+    def islands(self) -> tuple[NDArray[np.float64], str]:
+        """Return the sizes of the connected parts and their unit; none where it would take long to tell."""
+
+    def expanded(self, start: Any, goal: Any) -> Points:
+        """Return where the nodes lie that a quick query settles, (k, 3)."""
+
+    def drape(self, points: Points, spacing: float) -> Points:
+        """Return the points of a path with more between them that follow the ground."""
+
+    def changed(self, edits: Edits) -> AgentMap:
+        """Return the map after all of `edits`, instead of those that it has; raise before anything is changed."""
+
+    def refreshed(self) -> AgentMap:
+        """Return the same map as if it had been built after its edits: as fast as it can be."""
+
+    def remark(self) -> str:
+        """Tell what else is worth knowing of the accelerator, in a sentence, or nothing."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the map and what belongs to it, without the accelerator."""
