@@ -18,12 +18,9 @@ Points = NDArray[np.float64]
 def with_reasons(paths: Sequence[Path], reason: Callable[[int], Callable[[], str]]) -> Sequence[Path]:
     """The same paths, of which those without a way can tell why; ``reason(at)`` gives what tells it."""
     if isinstance(paths, Paths):
-        if paths._why is None:
-            paths._why = lambda at: reason(at)()
-        return paths
+        return paths.amend(why=lambda at: reason(at)())
     for at, path in enumerate(paths):
-        if path.status is Status.UNREACHABLE and not path._why:
-            path._why = reason(at)
+        path.amend(why=reason(at) if path.status is Status.UNREACHABLE else None)
     return paths
 
 

@@ -72,7 +72,7 @@ class Path:
         cost: float = float("inf"),
         expanded: int = 0,
         timings: dict[str, float] | None = None,
-        lower_bound: float | Callable[[], float] | None = None,
+        lower_bound: float | Callable[[], float | None] | None = None,
         smoother: Callable[[Path], Path] | None = None,
         why: str | Callable[[], str] = "",
     ) -> None:
@@ -132,6 +132,38 @@ class Path:
         if callable(self._why):
             self._why = self._why()
         return self._why or _WHY[self.status]
+
+    @property
+    def has_smoother(self) -> bool:
+        """Whether `smooth` can be asked for, however many corners the path has."""
+        return self._smoother is not None
+
+    def amend(
+        self,
+        *,
+        points: NDArray[Any] | None = None,
+        smoother: Callable[[Path], Path] | None = None,
+        lower_bound: float | Callable[[], float | None] | None = None,
+        why: str | Callable[[], str] | None = None,
+    ) -> Path:
+        """Add what the map knows and the search did not, and return the path; what is None stays as it is.
+
+        For maps, before they give a path away. The parameters are those of `Path` itself; functions are called when
+        somebody asks for what they give.
+
+        >>> path = Path(Status.UNREACHABLE).amend(why="the door is closed")
+        >>> path.why
+        'the door is closed'
+        """
+        if points is not None:
+            self._points, self._length = points, None
+        if smoother is not None:
+            self._smoother = smoother
+        if lower_bound is not None:
+            self._lower_bound = lower_bound
+        if why is not None and self.status is Status.UNREACHABLE and not self._why:
+            self._why = why
+        return self
 
     def smooth(self) -> Path:
         """A shorter path with fewer corners that is as legal as this one.
@@ -310,6 +342,16 @@ class Paths(Sequence[Path]):
         points = self._points(self.nodes) if callable(self._points) else self._points
         whys = [path.why for path in self] if self._why is not None else None
         return Paths, (self.statuses, self.costs, self.expanded, self.offsets, self.nodes, points, None, whys)
+
+    def amend(self, *, why: Callable[[int], str]) -> Paths:
+        """Add what tells why a query has no path, by its number, where the search left it open; return the paths.
+
+        >>> Paths.of([Path(Status.UNREACHABLE)]).amend(why=lambda query: f"query {query} is shut in")[0].why
+        'query 0 is shut in'
+        """
+        if self._why is None:
+            self._why = why
+        return self
 
     @property
     def found(self) -> NDArray[np.bool_]:
