@@ -34,6 +34,14 @@ class Field(Portable, ABC):
     Attributes
     ----------
     goal : (3,) float64 array, metres
+
+    >>> from wayfold import Mesh, World
+    >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> field = World.from_mesh(square, cache=False).field((8, 5, 0))
+    >>> field.cost([(2, 5, 0), (5, 5, 0)]).round(3).tolist()
+    [6.0, 3.0]
+    >>> field.direction([(2, 5, 0)]).round(3).tolist()
+    [[1.0, 0.0, 0.0]]
     """
 
     _OWN = (("_reason", lambda: None),)
@@ -51,11 +59,25 @@ class Field(Portable, ABC):
         """Paths from many starts."""
 
     def path(self, start: ArrayLike) -> Path:
-        """The path from a point to the goal."""
+        """The path from a point to the goal.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> field = World.from_mesh(square, cache=False).field((8, 5, 0))
+        >>> round(field.path((2, 5, 0)).length, 3)
+        6.0
+        """
         return self._explained(checks.point3(start, "start", self._any_height)[None])[0]
 
     def paths(self, starts: ArrayLike) -> Sequence[Path]:
-        """The paths from many points, (q, 3), to the goal."""
+        """The paths from many points, (q, 3), to the goal.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> field = World.from_mesh(square, cache=False).field((8, 5, 0))
+        >>> len(field.paths([(2, 5, 0), (5, 5, 0)]))
+        2
+        """
         return self._explained(checks.points3(starts, "starts", self._any_height))
 
     def _explained(self, starts: Points) -> Sequence[Path]:
@@ -64,11 +86,25 @@ class Field(Portable, ABC):
         return paths if reason is None else with_reasons(paths, lambda at: reason(starts[at]))
 
     def cost(self, points: ArrayLike) -> NDArray[np.float64]:
-        """(q,) what the path from each point costs, infinite where there is none."""
+        """(q,) what the path from each point costs, infinite where there is none.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> field = World.from_mesh(square, cache=False).field((8, 5, 0))
+        >>> field.cost([(2, 5, 0), (8, 5, 0)]).round(3).tolist()
+        [6.0, 0.0]
+        """
         return np.array([path.cost for path in self.paths(points)])
 
     def direction(self, points: ArrayLike) -> Points:
-        """(q, 3) unit vectors along which the paths begin; zero at the goal and where there is no path."""
+        """(q, 3) unit vectors along which the paths begin; zero at the goal and where there is no path.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> field = World.from_mesh(square, cache=False).field((8, 5, 0))
+        >>> field.direction([(2, 5, 0), (8, 5, 0)]).round(3).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+        """
         where = checks.points3(points, "points", self._any_height)
         result = np.zeros((len(where), 3))
         for at, path in enumerate(self._paths(where)):

@@ -38,6 +38,12 @@ class Map(Protocol):
 
     Points are (x, y[, z]) in metres, or nodes where a map says so. Queries take the map as it is when they begin: any
     number of threads may ask while another one edits.
+
+    >>> from wayfold import Map, Mesh, NavMesh
+    >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> ground: Map = NavMesh.build(square)
+    >>> round(ground.path((2, 5), (8, 5)).cost, 3)
+    6.0
     """
 
     def path(
