@@ -10,6 +10,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold.core import text
+from wayfold.errors import OffMapError
 from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
 from wayfold.links import Link
@@ -157,3 +159,33 @@ class AgentMap(Protocol):
     @property
     def nbytes(self) -> int:
         """Bytes of the map and what belongs to it, without the accelerator."""
+
+
+def sized(size: float, unit: str) -> str:
+    """Return the size of a connected part in words.
+
+    >>> sized(12.34, "m2"), sized(7, "cells")
+    ('12.3 m2', '7 cells')
+    """
+    return f"{size:.1f} {unit}" if unit == "m2" else f"{int(size)} {unit}"
+
+
+def why_apart(first: int, last: int, sizes: NDArray[np.float64], unit: str) -> str:
+    """Tell why there is no way between two connected parts, by their places in `sizes`; -1 for a place in none.
+
+    Parts are numbered by size, the largest first, as `Planner.explain` counts them.
+
+    >>> why_apart(1, 0, np.array([3.0, 8.0]), "cells")
+    'start is on island 1 (8 cells), goal on island 2 (3 cells); no way for this agent joins them'
+    """
+    if min(first, last) < 0 or first == last:
+        return "no way for this agent leads from the start to the goal"
+    number = np.empty(len(sizes), np.int64)
+    number[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    one, two = (f"island {number[at] + 1} ({sized(sizes[at], unit)})" for at in (first, last))
+    return f"start is on {one}, goal on {two}; no way for this agent joins them"
+
+
+def off_map(point: ArrayLike, what: str, extent: float = 50.0) -> OffMapError:
+    """The error for a point that nothing is near, in a world of some extent."""
+    return OffMapError(f"({text.place(point, extent)}) {what}")

@@ -472,7 +472,7 @@ BY_CALLABLE = {
     "SubregionGraph.attach": {"waypoints": lambda: still_waypoints()},
     "SubregionGraph.repair": {"edit": lambda: waypoints().update([(0, 1)], [4])},
     "SubregionGraph.subregion_path": {"start": 0, "goal": 1},
-    "SubregionGraph.settled": {"start": 0, "goal": 5},
+    "SubregionGraph.expanded": {"start": 0, "goal": 5},
     "SubregionGraph.prepare_exact": {"landmarks": 2},
     "crowd_paths": {"subregions": lambda: [_subregions()], "which": [0], "weight": 1.1},
     "Planner.drape": {}, "Field.paths": {},

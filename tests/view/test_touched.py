@@ -32,7 +32,7 @@ def graph():
 def test_the_settled_nodes_are_as_many_as_the_path_says(graph, accelerate, ends):
     fast = accelerate(graph)
     path = fast.path(*ends)
-    nodes = fast.settled(*ends)
+    nodes = fast.expanded(*ends)
     assert path
     assert (np.diff(nodes) > 0).all()
     assert len(nodes) == path.expanded
@@ -42,4 +42,4 @@ def test_the_settled_nodes_are_as_many_as_the_path_says(graph, accelerate, ends)
 def test_nothing_is_settled_where_there_is_no_way(graph, accelerate):
     lonely = SIDE // 2 * SIDE
     assert not accelerate(graph).path(0, lonely)
-    assert not len(accelerate(graph).settled(0, lonely))
+    assert not len(accelerate(graph).expanded(0, lonely))

@@ -305,7 +305,7 @@ class Hierarchy(Savable):
         return path
 
     @reads
-    def settled(self, start: int, goal: int) -> NDArray[np.int64]:
+    def expanded(self, start: int, goal: int) -> NDArray[np.int64]:
         """The nodes that `path` settles between two nodes, ascending, for pictures; over levels those of portals."""
         first = node_number(self._topology, start, "start")
         last = node_number(self._topology, goal, "goal")
@@ -320,6 +320,8 @@ class Hierarchy(Savable):
             single = not self.exact
             queries.one(first, last, top=level, single=single, points=self._points_of, settled_nodes=found)
         return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+
+    settled = checks.moved("Hierarchy.settled", "expanded")
 
     @reads
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, exact: bool = True, workers: int | None = None) -> Paths:

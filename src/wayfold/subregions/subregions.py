@@ -505,7 +505,7 @@ class SubregionGraph(Savable):
             self._masks.give(mask)
 
     @reads
-    def settled(self, start: int, goal: int) -> NDArray[np.int64]:
+    def expanded(self, start: int, goal: int) -> NDArray[np.int64]:
         """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
         graph = self._current().graph
         start, goal = (checks.node(node, name, graph.num_nodes) for node, name in ((start, "start"), (goal, "goal")))
@@ -513,6 +513,8 @@ class SubregionGraph(Savable):
             return np.empty(0, np.int64)
         with self._corridor(start, goal, MARGIN) as space:
             return searcher.settled_nodes(space, graph.workspaces, start, goal, WEIGHT * graph.scale)
+
+    settled = checks.moved("SubregionGraph.settled", "expanded")
 
     def _exact(self, start: int, goal: int, budget: int) -> Path:
         done = self._at_once(start, goal)

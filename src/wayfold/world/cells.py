@@ -18,10 +18,10 @@ from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
-from wayfold.map import Edits
+from wayfold.map import Edits, off_map
 from wayfold.path import Path, Status
 from wayfold.world.places import At, Places
-from wayfold.world.planner import Notes, Planner, Points, off_map
+from wayfold.world.planner import Notes, Planner, Points
 
 _T = TypeVar("_T")
 _MOST_EFFECTS = 7

@@ -17,7 +17,7 @@ from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.field import Field, with_reasons
 from wayfold.geometry.shapes import Shape
-from wayfold.map import AgentMap, Edits
+from wayfold.map import AgentMap, Edits, sized, why_apart
 from wayfold.path import Path
 
 if TYPE_CHECKING:
@@ -168,13 +168,7 @@ class Planner(Portable):
 
     def _why(self, start: Points, goal: Points) -> str:
         a, b = self._island_of(start, goal)
-        sizes, unit = self._islands()
-        if min(a, b) < 0 or a == b:
-            return "no way for this agent leads from the start to the goal"
-        number = np.empty(len(sizes), np.int64)
-        number[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        one, two = (f"island {number[at] + 1} ({_sized(sizes[at], unit)})" for at in (a, b))
-        return f"start is on {one}, goal on {two}; no way for this agent joins them"
+        return why_apart(a, b, *self._islands())
 
     def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any, edits: int | None = None) -> Sequence[Path]:
         """The same paths, of which those without a way can tell why."""
@@ -357,11 +351,11 @@ class Planner(Portable):
         with self._reading():
             sizes, unit = self._islands()
         if len(sizes):
-            largest = f"{_sized(sizes.max(), unit)}, {100.0 * sizes.max() / sizes.sum():.3g} % of the ground"
+            largest = f"{sized(sizes.max(), unit)}, {100.0 * sizes.max() / sizes.sum():.3g} % of the ground"
             lines.append(
                 f"islands      {len(sizes)}, the largest has {largest}"
                 if len(sizes) > 1
-                else f"islands      1, {_sized(sizes[0], unit)}: every place can be reached from every other"
+                else f"islands      1, {sized(sizes[0], unit)}: every place can be reached from every other"
             )
         if settings:
             lines.append(f"settings     {settings}")
@@ -422,12 +416,3 @@ class Planner(Portable):
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _sized(size: float, unit: str) -> str:
-    return f"{size:.1f} {unit}" if unit == "m2" else f"{int(size)} {unit}"
-
-
-def off_map(point: ArrayLike, what: str, extent: float = 50.0) -> OffMapError:
-    """The error for a point that nothing is near, in a world of some extent."""
-    return OffMapError(f"({text.place(point, extent)}) {what}")

@@ -20,14 +20,14 @@ from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
-from wayfold.map import Edits
+from wayfold.map import Edits, off_map
 from wayfold.navmesh import NavMesh, queries
 from wayfold.navmesh.queries import shortcut
 from wayfold.navmesh.snapshot import points_of
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
-from wayfold.world.planner import Notes, Planner, Points, off_map
+from wayfold.world.planner import Notes, Planner, Points
 
 _LAST_KIND = 255
 """Edits with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
@@ -487,7 +487,7 @@ def accelerate(graph: Graph, name: str, motions: int | None = None, progress: An
 
 def settled(graph: Graph, accelerator: Any, first: int, last: int, motions: int) -> NDArray[np.int64]:
     """Nodes that a search settles: over the whole graph, or where the accelerator lets it."""
-    if accelerator is not None and hasattr(accelerator, "settled"):
-        nodes: NDArray[np.int64] = accelerator.settled(first, last)
+    if accelerator is not None:
+        nodes: NDArray[np.int64] = accelerator.expanded(first, last)
         return nodes
     return graph.expanded(first, last, motions=None if motions == 255 else motions)

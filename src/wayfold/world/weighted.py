@@ -14,10 +14,10 @@ from wayfold.core import checks
 from wayfold.core.locks import Portable, ReadersWriter
 from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
-from wayfold.map import Edits
+from wayfold.map import Edits, off_map
 from wayfold.path import Path
 from wayfold.terrain import Terrain
-from wayfold.world.planner import Notes, Planner, Points, off_map
+from wayfold.world.planner import Notes, Planner, Points
 
 
 class TerrainSnapshot(Portable):
