@@ -546,6 +546,7 @@ OPTIONS = {
 LEFT_OUT = {
     "Path": "answers are made by maps only", "Paths": "answers are made by maps only",
     "Paths.of": "answers are made by maps only",
+    "Path.amend": "called by maps only", "Paths.amend": "called by maps only",
     "Field": "abstract", "Planner": "abstract", "Shape": "the base of Box and Prism; frozen record of checked numbers",
     "TerrainField": "made by Terrain.field from its own parts", "Decomposition": "made by decompose from its own parts",
     "Scene": "record of samples", "Plan": "record of samples", "Transition": "record of Building",
