@@ -66,7 +66,7 @@ bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks papers $(if $(DATA),--data "$(DATA)") --out report
 	$(BIN)/python -m benchmarks peers $(if $(DATA),--data "$(DATA)") --out report
 
-# The page of results in the docs is the report of a full run: up to two hours.
+# The pages of results in the docs are the report of a full run: up to two hours.
 results: $(VENV)/installed
 	@test -n "$(DATA)" || { echo "name the folder of real data: make results DATA=DIR (or set WAYFOLD_DATA)"; exit 2; }
 	$(BIN)/python -m benchmarks papers --full --data "$(DATA)" --out report
@@ -75,9 +75,9 @@ results: $(VENV)/installed
 
 # Copies the report that lies in report/ into the docs.
 results-page:
-	rm -f docs/images/results_*.png
+	rm -f docs/images/results_*.png docs/results/*.md
 	for plot in report/*.png; do cp "$$plot" "docs/images/results_$${plot##*/}"; done
-	sed 's#](\([^)]*\.png\))#](images/results_\1)#' report/index.md > docs/results.md
+	for page in report/*.md; do sed 's#](\([^)]*\.png\))#](../images/results_\1)#' "$$page" > "docs/results/$${page##*/}"; done
 
 # The pages, in out/site; open out/site/index.html.
 docs: $(VENV)/installed

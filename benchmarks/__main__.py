@@ -1,4 +1,4 @@
-"""The benchmarks: ``python -m benchmarks papers | peers | world | navmesh``, in a checkout of the repository."""
+"""The benchmarks, in a checkout: ``python -m benchmarks papers | peers | world | navmesh | structure``."""
 
 from __future__ import annotations
 
@@ -88,6 +88,14 @@ def navmesh(
     from benchmarks.run import run_navmesh
 
     run_navmesh(data, rounds, json, quiet)
+
+
+@app.command(epilog="Example:  [cyan]python -m benchmarks structure --json[/]")
+def structure(json: Json = False) -> None:
+    """How large the package is: files, lines, names, and how many files a query, an edit and a build run through."""
+    from benchmarks.run import run_structure
+
+    run_structure(json)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.real_data import RealData
-from benchmarks.verdicts import Listing, Table
+from benchmarks.verdicts import Headline, Listing, Table
 from wayfold.core.text import plain
 from wayfold.errors import ParameterError
 
@@ -31,6 +31,12 @@ class Paper:
         """A measurement as tables with verdicts."""
         result: list[Table | Listing] = importlib.import_module(f"benchmarks.tables.{self.module}").tables(found)
         return result
+
+    @property
+    def headlines(self) -> Sequence[Headline]:
+        """Rows of the tables that stand on the first page of the report."""
+        found: Sequence[Headline] = importlib.import_module(f"benchmarks.tables.{self.module}").HEADLINES
+        return found
 
 
 PAPERS = {

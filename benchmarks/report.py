@@ -1,7 +1,7 @@
-"""The report folder: one JSON file for each thing that was measured, and one page about all that lie in the folder.
+"""The report folder: a JSON file and a page for each thing that was measured, and a first page that sums them up.
 
-The page is written from the JSON files, so papers may be measured one after another, on different days or with
-different settings: each section says its own.
+The pages are written from the JSON files, so papers may be measured one after another, on different days or with
+different settings: each page says its own.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Machine, machine
-from benchmarks.verdicts import Listing, Table, Tally
+from benchmarks.verdicts import Headline, Listing, Row, Table, Tally
 from wayfold.core import archive
-from wayfold.core.text import to_json
+from wayfold.core.text import show, to_json
 from wayfold.errors import FormatError, ParameterError
 
-PAGE = "index.md"
+FIRST_PAGE = "index.md"
 Tables = Sequence[Table | Listing]
+_HOW = (
+    "Every figure was measured by `python -m benchmarks`, which checks each answer that it times. The rule in a row",
+    "decides its verdict; a row without a rule has none. The ratio is our figure divided by the paper's. Different",
+    "machines and years stand between the two, so rules compare figures of one run wherever they can.",
+)
 
 
 @dataclass
@@ -117,52 +122,68 @@ def read(folder: Path, names: Sequence[str]) -> list[Report]:
     return found
 
 
-def write_page(reports: Sequence[Report], tables: Callable[[Report], Tables], folder: Path) -> Path:
-    """Write the page about some reports and return its file."""
-    with archive.replacing(folder / PAGE) as out:
-        out.write(page(reports, tables).encode())
-    return folder / PAGE
+def write_pages(
+    reports: Sequence[Report],
+    tables: Callable[[Report], Tables],
+    headlines: Callable[[Report], Sequence[Headline]],
+    folder: Path,
+) -> Path:
+    """Write the first page and a page for each report; return the first page's file."""
+    made = [(report, tables(report), headlines(report)) for report in reports]
+    for name, text in pages(made).items():
+        with archive.replacing(folder / name) as out:
+            out.write(text.encode())
+    return folder / FIRST_PAGE
 
 
-def page(reports: Sequence[Report], tables: Callable[[Report], Tables]) -> str:
-    """The page as Markdown: a summary, what was missed, and all tables."""
-    made = [(report, tables(report)) for report in reports]
-    lines = [
-        "# Results",
-        "",
-        "Every figure below was measured by `wayfold bench`, and every answer that was timed was checked. A verdict is",
-        "not typed: it is what the rule in its row says of our figure. A row without a rule has no verdict. The ratio",
-        "is our figure by the paper's. Other machines and years stand between the two, so where they can, rules ask",
-        "for ratios within one run.",
-        "",
-        *_markdown(
-            ("", "setting", "met", "missed", "not measured", "took", "date"),
-            [_summary(report, Tally.of(parts)) for report, parts in made],
-        ),
-    ]
-    missed = [(report, Tally.of(parts).missed_rows) for report, parts in made]
-    if any(rows for _, rows in missed):
-        lines += ["## What was missed", ""]
-        lines += [f"- {report.name}: {row}" for report, rows in missed for row in rows]
-        lines.append("")
-    for report, parts in made:
-        lines += _section(report, parts)
+def pages(made: Sequence[tuple[Report, Tables, Sequence[Headline]]]) -> dict[str, str]:
+    """The pages as Markdown, by the names of their files: a summary, and all tables of each report."""
+    result = {FIRST_PAGE: _first_page(made)}
+    for report, tables, _ in made:
+        result[f"{report.name}.md"] = "\n".join(_report_page(report, tables)).rstrip() + "\n"
+    return result
+
+
+def _first_page(made: Sequence[tuple[Report, Tables, Sequence[Headline]]]) -> str:
+    """What a person reads in a minute: how many rules are met, and a few figures of each report."""
+    columns = ("", "setting", "met", "missed", "not measured", "took", "date")
+    lines = ["# Results", "", *_HOW, ""]
+    lines += _markdown(columns, [_summary(report, Tally.of(tables)) for report, tables, _ in made])
+    for report, tables, headlines in made:
+        rows = _headlines(tables, headlines)
+        if rows:
+            lines += [f"## {report.title}", "", *_markdown(("", "paper", "ours", "verdict"), rows)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _summary(report: Report, tally: Tally) -> tuple[str, ...]:
     counts = (str(tally.met), str(tally.missed), str(tally.not_measured))
-    return (f"[{report.title}](#{report.name})", report.setting, *counts, duration(report.seconds), report.date)
+    return (f"[{report.title}]({report.name}.md)", report.setting, *counts, duration(report.seconds), report.date)
 
 
-def _section(report: Report, tables: Tables) -> list[str]:
+def _headlines(tables: Tables, headlines: Sequence[Headline]) -> list[tuple[str, ...]]:
+    """The rows that stand on the first page; what was not measured in this run is left out."""
+
+    def row(headline: Headline) -> Row | None:
+        rows = (row for table in tables if isinstance(table, Table) for row in table.rows if headline.names(table, row))
+        return next(rows, None)
+
+    found = ((headline, row(headline)) for headline in headlines)
+    return [
+        (headline.text, show(row.paper), show(row.ours), row.verdict)
+        for headline, row in found
+        if row is not None and row.ours is not None
+    ]
+
+
+def _report_page(report: Report, tables: Tables) -> list[str]:
     where = Machine(**report.machine)
     versions = ", ".join(f"{name} {version}" for name, version in where.libraries.items())
     before, after = ("unknown" if value is None else f"{value:.1f}" for value in report.load)
     lines = [
-        f'<a id="{report.name}"></a>',
+        f"# {report.title}",
         "",
-        f"## {report.title}",
+        *_HOW,
         "",
         f"Measured on {report.date} ({report.setting}, {duration(report.seconds)}). Machine: {where.processor}, "
         f"{where.cores} cores, {where.system}, Python {where.python}, {versions}. Load of the machine: {before} when "
@@ -176,10 +197,12 @@ def _section(report: Report, tables: Tables) -> list[str]:
         ]
     if report.missing:
         lines += [f"- {text}" for text in report.missing] + [""]
+    if missed := Tally.of(tables).missed_rows:
+        lines += ["## What was missed", "", *(f"- {row}" for row in missed), ""]
     for file, caption in report.pictures.items():
         lines += [f"![{caption}]({file})", "", f"_{caption}_", ""]
     for table in tables:
-        lines += [f"### {table.title}", ""]
+        lines += [f"## {table.title}", ""]
         if table.note:
             lines += [table.note, ""]
         lines += _markdown(table.columns, table.cells())

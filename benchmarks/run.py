@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from benchmarks import harness, navmesh, papers, plots, report, world
+from benchmarks import harness, navmesh, papers, plots, report, structure, world
 from benchmarks.harness import Comparison
 from benchmarks.peers import GRAPHS, LIBRARIES, absent, graphs, grids, polygons, recast
 from benchmarks.peers.libraries import check_names
 from benchmarks.real_data import RealData
 from benchmarks.report import Report, Stopwatch, Tables
-from benchmarks.verdicts import Tally
+from benchmarks.tables import peers as peer_tables
+from benchmarks.verdicts import Headline, Tally
 from wayfold.agent import agent_named
 from wayfold.cli.output import print_facts, print_json, print_table, progress, say
 from wayfold.core import archive
@@ -48,7 +49,7 @@ def run_papers(folder: Path | None, name: str | None, full: bool, out: Path, jso
         tables = paper.tables(found)
         # Each paper is whole on disk before the next one begins, so that stopping a long run loses only what runs.
         report.write(made, tables, out)
-        page = report.write_page(report.read(out, sections()), tables_of, out)
+        page = report.write_pages(report.read(out, sections()), tables_of, headlines_of, out)
         done.append((made, tables))
         if not json:
             print_report(made, tables)
@@ -70,7 +71,7 @@ def _drawn(paper: papers.Paper, data: RealData) -> dict[str, FloorPlan]:
 
 
 def sections() -> tuple[str, ...]:
-    """Names of all that a report folder may hold, in the order of its page."""
+    """Names of all that a report folder may hold, in the order of its first page."""
     return (*papers.PAPERS, "peers")
 
 
@@ -78,9 +79,12 @@ def tables_of(made: Report) -> Tables:
     """The tables of any report of a folder."""
     if made.name in papers.PAPERS:
         return papers.PAPERS[made.name].tables(made.found)
-    from benchmarks.tables.peers import tables
+    return peer_tables.tables(made.found)
 
-    return tables(made.found)
+
+def headlines_of(made: Report) -> Sequence[Headline]:
+    """The rows of any report of a folder that stand on its first page."""
+    return papers.PAPERS[made.name].headlines if made.name in papers.PAPERS else peer_tables.HEADLINES
 
 
 def print_report(made: Report, tables: Tables) -> None:
@@ -132,7 +136,7 @@ def run_peers(
     elif out is not None:
         out.mkdir(parents=True, exist_ok=True)
         report.write(made, tables_of(made), out)
-        report.write_page(report.read(out, sections()), tables_of, out)
+        report.write_pages(report.read(out, sections()), tables_of, headlines_of, out)
     if json:
         print_json({**found, "machine": made.machine})
         return
@@ -217,3 +221,15 @@ def run_world(
         ]
         print_table(comparison.title, ("", "us each", "a second", "rate / one by one"), rows)
     print(f"{where.processor}, {where.cores} cores, Python {where.python}, {rounds} rounds, all answers checked")
+
+
+def run_structure(json: bool) -> None:
+    """Count files, lines and names of the package, trace four actions and report it."""
+    sizes, traces = structure.measure(), structure.traces()
+    if json:
+        print_json({"sizes": sizes, "traces": traces})
+        return
+    print_facts("the package", sizes)
+    columns = ("", *next(iter(traces.values())))
+    rows = [(name, *(f"{count:,}" for count in counts.values())) for name, counts in traces.items()]
+    print_table("what an action runs through", columns, rows)

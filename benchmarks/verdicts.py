@@ -175,6 +175,27 @@ class Listing:
         }
 
 
+@dataclass(frozen=True)
+class Headline:
+    """A row that stands on the first page of a report.
+
+    Parameters
+    ----------
+    table, row : str
+        How the table's title and the row's text begin; the first row that fits both is taken.
+    text : str
+        What the row says to a reader who has not seen its table.
+    """
+
+    table: str
+    row: str
+    text: str
+
+    def names(self, table: Table, row: Row) -> bool:
+        """Whether it means this row of this table."""
+        return table.title.startswith(self.table) and row.what.startswith(self.row)
+
+
 @dataclass
 class Tally:
     """How many rows of some tables have which verdict."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.verdicts import Listing, Row, Table, at_least, at_most
+from benchmarks.verdicts import Headline, Listing, Row, Table, at_least, at_most
+
+HEADLINES = (
+    Headline("city navigation graph", "networkx, its time", "city graph: networkx, its time by ours"),
+    Headline("city navigation graph", "rustworkx, its time", "city graph: rustworkx, its time by ours"),
+    Headline("city navigation graph", "scipy, its time", "city graph: scipy, its time by ours"),
+    Headline("building a navigation mesh", "recast, its time", "building a navigation mesh: Recast, its time by ours"),
+    Headline("paths on Recast", "recast, its time", "paths on a navigation mesh: Detour, its time by ours"),
+)
+"""Rows on the first page of the report."""
 
 
 def tables(found: dict[str, Any]) -> list[Table | Listing]:

@@ -29,7 +29,8 @@ def test_a_paper_without_real_data_measures_what_can_be_made_and_says_what_is_mi
     assert "hierarchy (1 of 1)" in result.stderr
     assert "the city navmesh: not measured" in result.stdout
     assert f"The report is {out / 'index.md'}" in result.stdout
-    assert sorted(file.name for file in out.iterdir()) == ["hierarchy.json", "index.md"]
+    assert sorted(file.name for file in out.iterdir()) == ["hierarchy.json", "hierarchy.md", "index.md"]
+    assert "(hierarchy.md)" in (out / "index.md").read_text()
     stored = json.loads((out / "hierarchy.json").read_text())
     (table,) = stored["tables"]
     for row in table["rows"]:
@@ -59,7 +60,7 @@ def test_peers_without_real_data_are_compared_on_what_can_be_made(tmp_path):
     found = json.loads(result.stdout)
     assert [row["name"] for row in found["comparisons"][0]["rows"]] == ["wayfold", "scipy"]
     assert "made district" in found["comparisons"][0]["title"]
-    page = (tmp_path / "index.md").read_text()
+    page = (tmp_path / "peers.md").read_text()
     assert "scipy, its time by wayfold's" in page
     if "extremitypathfinder" in found["absent"]:
         assert "not installed: pip install extremitypathfinder" in page

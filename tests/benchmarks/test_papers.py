@@ -22,7 +22,7 @@ from benchmarks.peers import Task
 from benchmarks.plots import write_plots
 from benchmarks.real_data import RealData
 from benchmarks.report import Report, Stopwatch
-from benchmarks.run import sections, tables_of
+from benchmarks.run import headlines_of, sections, tables_of
 from benchmarks.verdicts import Tally
 from wayfold import samples
 from wayfold.core.text import plain
@@ -105,12 +105,16 @@ def test_a_paper_is_measured_judged_drawn_and_reported(name, maps, tmp_path):
     if name != "weighted":  # its pictures are of the paper's own scenes and take as long as measuring them
         made.pictures = write_plots(paper.module, found, tmp_path)
     report.write(made, tables, tmp_path)
-    page = report.write_page(report.read(tmp_path, sections()), tables_of, tmp_path).read_text()
-    assert paper.title in page
+    first = report.write_pages(report.read(tmp_path, sections()), tables_of, headlines_of, tmp_path).read_text()
+    assert f"[{paper.title}]({name}.md) | small | {tally.met} | {tally.missed} |" in first
+    assert any(f"| {headline.text} |" in first for headline in paper.headlines)
+    page = (tmp_path / f"{name}.md").read_text()
+    assert page.startswith(f"# {paper.title}\n")
+    assert all(row in page for row in tally.missed_rows)
     assert made.machine["processor"] in page
     assert "- one thing" in page
     for table in tables:
-        assert f"### {table.title}" in page
+        assert f"## {table.title}\n" in page
     for file, caption in made.pictures.items():
         assert (tmp_path / file).read_bytes().startswith(b"\x89PNG")
         assert f"![{caption}]({file})" in page
@@ -135,16 +139,17 @@ def example(name):
     )
 
 
-def test_a_page_holds_every_report_of_its_folder(tmp_path):
+def test_the_first_page_names_every_report_of_its_folder(tmp_path):
     report.write(example("peers"), [], tmp_path)
     found = report.read(tmp_path, sections())
     assert [made.name for made in found] == ["peers"]
-    page = report.write_page(found, tables_of, tmp_path).read_text()
-    assert "[Paper peers](#peers) | quick | 0 | 0 | 0 | 3 s | 2020-01-02" in page
+    first = report.write_pages(found, tables_of, headlines_of, tmp_path).read_text()
+    assert "[Paper peers](peers.md) | quick | 0 | 0 | 0 | 3 s | 2020-01-02" in first
+    page = (tmp_path / "peers.md").read_text()
     assert "0.5 when it began, 1.5 when it ended" in page
     assert "more to do than it has cores" not in page
     busy = dataclasses.replace(example("peers"), load=(0.5, 1e6))
-    assert "more to do than it has cores" in report.page([busy], tables_of)
+    assert "more to do than it has cores" in report.pages([(busy, [], [])])["peers.md"]
 
 
 def test_a_report_of_something_else_is_refused(tmp_path):
