@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shapely import box
 
@@ -26,6 +26,7 @@ def around(cut, rng, count):
 
 
 @settings(max_examples=20)
+@example((1968, "lattice"), "deaccon", None)  # obstacles that share borders
 @given(worlds, st.sampled_from(["deaccon", "hertel-mehlhorn"]), st.sampled_from([None, 2.0]))
 def test_the_nearest_place_is_as_near_as_the_free_space(world, method, max_distance):
     boundary, obstacles = make(world)

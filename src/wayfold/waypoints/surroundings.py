@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,23 @@ from wayfold.waypoints._kernels import Body as Body
 
 Spot = tuple[float, float, float]
 
+
+class Spotted(NamedTuple):
+    """Where the body of a character may be."""
+
+    place: Spot
+    """Local position."""
+    motions: int
+    """Motion bits that are possible there."""
+    stance: str
+    """"here" for the point itself, "standing" on the ground below it, or "clinging" to the nearest surface."""
+
+
+_PREFERRED = {
+    Motion.SURFACE: ("here", "standing", "clinging"),
+    Motion.ADHESIVE: ("here", "clinging", "standing"),
+    Motion.VOLUMETRIC: ("here", "standing", "clinging"),
+}
 _SMALLEST_STEP = 1.0 / 18.0  # of the height between samples along an edge, for agents without a radius
 _HAIR = 0.02  # of the lift: how far above a point its own ground may be
 _ROUNDING = 2.0 * float(np.finfo(np.float32).eps)  # of what positions are off when they are stored, and a slope's share
@@ -128,42 +146,36 @@ class Surroundings:
     def positions(self, point: NDArray[np.float64], motions: Motion = ALL_MOTIONS) -> dict[Motion, Spot]:
         """Where the body's position is when a character is at `point`, for each of its motions that is possible there.
 
-        As it is where it fits so, else on the ground below or off the nearest surface. What is above may be a ramp, a
-        slab or a roof that the character is under: ground is looked for further up only where that leaves nothing.
+        As it is where it fits so, else on the ground below or off the nearest surface: the first of its `spots`.
+        """
+        return _first(self.spots(point, motions))
+
+    def spots(self, point: NDArray[np.float64], motions: Motion = ALL_MOTIONS) -> list[Spotted]:
+        """Where the body may be for a character at `point`: there, on the ground below, or off the nearest surface.
+
+        What is above may be a ramp, a slab or a roof that the character is under: ground is looked for further up only
+        where the rest leaves nothing.
         """
         world, here = self.world(), tuple(point.tolist())
-        inside: dict[Motion, Spot] = {}
+        inside: list[Spotted] = []
         for rise in (_HAIR * self.body.lift, self.body.offset):
-            found = {motion: spot for motion, spot in self._spots(world, here, rise).items() if motion & motions}
+            found = self._spots(world, here, rise, int(motions))
             # Places on both sides of a surface would lead through it.
-            outside = {motion: spot for motion, spot in found.items() if not _kernels.enclosed(world, spot)}
+            outside = [spot for spot in found if not _kernels.enclosed(world, spot.place)]
             if outside:
                 return outside
             inside = inside or found
         return inside
 
-    def _spots(self, world: _kernels.TriangleWorld, here: Spot, rise: float) -> dict[Motion, Spot]:
-        """Where the body is for each motion; ground is looked for from `rise` metres above `here`."""
-        found: dict[Motion, Spot] = {}
-        tried = (
-            (Motion.SURFACE, (here, self._stand(world, here, rise))),
-            (Motion.ADHESIVE, (here, self._cling(here))),
-        )
-        for motion, spots in tried:
-            self._take(world, motion, spots, found)
-        self._take(world, Motion.VOLUMETRIC, (here, *found.values()), found)
-        return found
-
-    def _take(
-        self, world: _kernels.TriangleWorld, motion: Motion, spots: Sequence[Spot], found: dict[Motion, Spot]
-    ) -> None:
-        """Note the first of some spots that a motion is possible at, one inside of something solid only for want."""
-        for spot in spots:
-            if _kernels.motions_at(world, self.body, spot) & motion:
-                if not _kernels.enclosed(world, spot):
-                    found[motion] = spot
-                    return
-                found.setdefault(motion, spot)
+    def _spots(self, world: _kernels.TriangleWorld, here: Spot, rise: float, motions: int) -> list[Spotted]:
+        """Where the body may be; ground is looked for from `rise` metres above `here`."""
+        places = {here: "here"}
+        places.setdefault(self._stand(world, here, rise), "standing")
+        places.setdefault(self._cling(here), "clinging")
+        found = [
+            (place, _kernels.motions_at(world, self.body, place) & motions, stance) for place, stance in places.items()
+        ]
+        return [Spotted(*spot) for spot in found if spot[1]]
 
     def _cling(self, here: Spot) -> Spot:
         """The position of a body that clings to the surface nearest to a place."""
@@ -194,13 +206,13 @@ class Surroundings:
         OffMapError
             With the reason, when the character cannot be at the point at all.
         """
-        spots = self.positions(point, motions)
+        spots = self.spots(point, motions)
         world = self.world()
-        if spots and all(_kernels.enclosed(world, spot) for spot in spots.values()):
+        if spots and all(_kernels.enclosed(world, spot.place) for spot in spots):
             raise OffMapError(f"{name} {self._where(point)} is inside of something solid")
         if not spots:
             bare = self.with_blocks(())
-            if self.block_mesh is not None and bare.positions(point, motions):
+            if self.block_mesh is not None and bare.spots(point, motions):
                 raise OffMapError(f"{name} {self._where(point)} is where the world is blocked")
             raise OffMapError(f"{name} {self._where(point)} {self._reason(point, motions)}")
         return Entrance(self, spots)
@@ -237,42 +249,72 @@ class Surroundings:
         return smooth
 
 
+def _first(spots: list[Spotted]) -> dict[Motion, Spot]:
+    """The place that comes first for each motion that is possible at some spots."""
+    found: dict[Motion, Spot] = {}
+    for motion, stances in _PREFERRED.items():
+        possible = {spot.stance: spot.place for spot in spots if spot.motions & motion}
+        if possible:
+            found[motion] = possible[min(possible, key=stances.index)]
+    return found
+
+
 class Entrance:
-    """Where a character at a point is, for each of its motions; `Surroundings.entrance` makes it.
+    """Where a character at a point may be, and by which motions; `Surroundings.entrance` makes it.
+
+    A character moves from the first spot of each motion. Where its body may be at the point itself and has room on the
+    way, it also moves from the other spots: one may be in reach of a wall that another is not.
 
     Parameters
     ----------
     surroundings : Surroundings
-    spots : dict
-        Local position of the body for each motion that is possible there.
+    spots : list of Spotted
+        Local positions of the body.
     """
 
-    def __init__(self, surroundings: Surroundings, spots: dict[Motion, Spot]) -> None:
+    def __init__(self, surroundings: Surroundings, spots: list[Spotted]) -> None:
         self.spots = spots
+        self._first = _first(spots)
+        self._here = next((spot.place for spot in spots if spot.stance == "here"), None)
         self._world = surroundings.world()
         self._body = surroundings.body
 
     def sees(self, position: NDArray[np.float64]) -> bool:
         """Whether the character can move straight to a local position."""
         x, y, z = position.tolist()
-        return any(
-            _kernels.motion_between(self._world, self._body, spot, (x, y, z), int(motion))
-            for motion, spot in self.spots.items()
-        )
+        there = x, y, z
+        if any(self._legal(spot, there, motion) for motion, spot in self._first.items()):
+            return True
+        return self._room(there) and any(self._legal(spot.place, there, spot.motions) for spot in self.spots)
 
     def meets(self, other: Entrance) -> bool:
         """Whether the character can move straight to where another point is, by a motion of either."""
-        return any(
-            bool(_kernels.motion_between(self._world, self._body, here, there, int(motion)))
-            for own, here in self.spots.items()
-            for others, there in other.spots.items()
-            for motion in {own, others}
+        if any(
+            self._legal(here, there, own | others)
+            for own, here in self._first.items()
+            for others, there in other._first.items()
+        ):
+            return True
+        return self._room(other._here) and any(
+            self._legal(here.place, there.place, here.motions | there.motions)
+            for here in self.spots
+            for there in other.spots
         )
+
+    def _legal(self, here: Spot, there: Spot, motions: int) -> bool:
+        """Whether a straight move of the body is legal."""
+        return bool(_kernels.motion_between(self._world, self._body, here, there, int(motions)))
+
+    def _room(self, there: Spot | None) -> bool:
+        """Whether there are more spots to try, and room on the straight way between the points as they are."""
+        if self._here is None or there is None:
+            return False
+        return self._legal(self._here, there, Motion.VOLUMETRIC)
 
     def furthest(self, positions: NDArray[np.float64], count: int) -> int:
         """The last of the first `count` local positions (k, 3) that the character can move straight to, -1 for none."""
         found = (
             int(_kernels.furthest(self._world, self._body, spot, positions, int(motion), count))
-            for motion, spot in self.spots.items()
+            for motion, spot in self._first.items()
         )
         return max(found, default=-1)
