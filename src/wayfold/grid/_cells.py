@@ -40,7 +40,7 @@ def random_cells(
     if (near is None) != (radius is None):
         raise ParameterError("near and radius go together: give both or neither")
     if near is not None:
-        centre, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0)
+        centre, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0, high=checks.LARGEST)
         apart = (cells - centre) * scale
         cells = cells[(apart * apart).sum(axis=1) <= most * most]
         where = f" within {most:g} of ({text.place(centre)})"

@@ -427,11 +427,10 @@ class SparseGrid(Savable):
         >>> grid.reachable((9, 0), (1, 0)), grid.reachable((1, 0), (9, 0))
         (True, False)
         """
-        if np.ndim(starts) == np.ndim(goals) == 1 and np.size(starts) and np.size(goals):
-            return self._planner.joined(*self._planner.ends(starts, goals))
         first, last, single = checks.ends(starts, goals, largest=np.inf)
-        found = self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
-        return bool(found[0]) if single else found
+        if single:
+            return self._planner.joined(*self._planner.ends(starts, goals))
+        return self._planner.reachable(self._planner.nodes_of(first, "starts"), self._planner.nodes_of(last, "goals"))
 
     @reads
     def component_of(self, cells: ArrayLike) -> NDArray[np.int32]:

@@ -809,7 +809,7 @@ class NavMesh(Savable):
         if near is None or radius is None:
             return snapshot.scattered(weights, count, seed, where)
         middle = checks.point3(near, "near")
-        radius = checks.number(radius, "radius", low=0.0, open_low=True)
+        radius = checks.number(radius, "radius", low=0.0, high=checks.LARGEST, open_low=True)
         return self._scattered_around(snapshot, weights > 0.0, count, seed, middle, radius, where)
 
     @staticmethod

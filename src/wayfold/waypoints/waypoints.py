@@ -521,7 +521,7 @@ class WaypointGraph(Savable):
             raise ParameterError("near and radius belong together: give both or neither")
         inside = np.ones(self.num_waypoints, np.bool_)
         if near is not None:
-            middle, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0)
+            middle, most = checks.point3(near, "near"), checks.number(radius, "radius", low=0.0, high=checks.LARGEST)
             inside = np.linalg.norm(self.points - middle, axis=1) <= most
         nodes = np.flatnonzero(self.usable(chosen) & inside)
         if not nodes.size:  # a world so small that one waypoint sees all of it has no edges
