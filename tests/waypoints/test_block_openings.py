@@ -86,15 +86,25 @@ def test_flyers_that_also_walk_or_climb_find_openings_between_blocks(seed, motio
     assert blocked(room, agent)[1].path(room.start, room.goal, exact=True).found
 
 
-@seeds(4, found=(15003000, 15004000, 15014003))
-def test_climbers_get_along_the_sides_of_a_room_through_openings_between_blocks(seed):
-    rng = np.random.default_rng(seed)
-    room = walled(rng, SPIDER.radius, rng.uniform(2.5, 4.0), ("door", "slit", "side")[seed % 3], 0.0)
+def check_climbed(room):
+    """A climber gets from where it can be nearest to the start to where it can be nearest to the goal."""
     planner = World.from_mesh(room.mesh, cache=False).planner(SPIDER)
     ends = [planner.nearest(place) for place in (room.start, room.goal)]
     path = blocked(room, SPIDER)[1].path(*ends, exact=True)
     assert path.found
     assert room.clearance(path.points) >= SPIDER.radius * (1 - 1e-6)
+
+
+@seeds(4, found=(15003000, 15004000, 15014003, 20005002, 20007000, 31000344))
+def test_climbers_get_along_the_sides_of_a_room_through_openings_between_blocks(seed):
+    rng = np.random.default_rng(seed)
+    check_climbed(walled(rng, SPIDER.radius, rng.uniform(2.5, 4.0), ("door", "slit", "side")[seed % 3], 0.0))
+
+
+@seeds(4, found=(41000031, 41000055, 41000082, 41000157))
+def test_climbers_get_through_the_narrowest_openings_between_blocks(seed):
+    rng = np.random.default_rng(seed)
+    check_climbed(walled(rng, SPIDER.radius, 2.5, ("door", "slit", "side")[seed % 3], 0.0))
 
 
 @pytest.mark.parametrize("motions", [Motion.SURFACE, SPIDER.motions, ALL_MOTIONS])

@@ -695,6 +695,106 @@ def beside_edges(mesh: Mesh, extent: float, away: float, spacing: float) -> Poin
     return np.asarray(a[edge] + share[:, None] * (b - a)[edge] + away * ways[edge])
 
 
+def shell(block: Mesh, extent: float, away: float) -> Points:
+    """Triangles (t, 3, 3) `away` metres outside of the faces of a block, and flat ones around its sharp edges.
+
+    The block is in a world of an `extent`, metres. At its corners the shell is open.
+    """
+    edges = _sharp_edges(block, extent)
+    a, b, way, one = (part[edges.between] for part in (edges.starts, edges.ends, edges.ways, edges.exits))
+    other = 2.0 * (one * way).sum(axis=1)[:, None] * way - one
+    parts = [block.corners + away * block.normals[:, None]]
+    for u, v in ((one, way), (way, other)):
+        near, far = (a + away * u, b + away * u), (a + away * v, b + away * v)
+        parts += [np.stack([*near, far[1]], axis=1), np.stack([near[0], far[1], far[0]], axis=1)]
+    return np.concatenate(parts)
+
+
+class Lines(NamedTuple):
+    """Straight pieces of lines."""
+
+    starts: Points  # (k, 3)
+    ends: Points  # (k, 3)
+
+    @property
+    def length(self) -> float:
+        """How long they are together, metres."""
+        return float(np.linalg.norm(self.ends - self.starts, axis=1).sum())
+
+    def places(self, spacing: float, cell: float) -> Points:
+        """The ends of every piece, and places between them that are at most `spacing` metres apart.
+
+        Of those in one cube with sides of `cell` metres the first.
+        """
+        parts = np.maximum(1, np.ceil(np.linalg.norm(self.ends - self.starts, axis=1) / spacing)).astype(np.int64)
+        line = np.repeat(np.arange(len(parts)), parts + 1)
+        share = (np.arange(len(line)) - np.repeat(np.cumsum(parts + 1) - parts - 1, parts + 1)) / parts[line]
+        places = self.starts[line] + share[:, None] * (self.ends - self.starts)[line]
+        return np.asarray(places[np.sort(distinct(np.floor(places / cell).astype(np.int64)).first)])
+
+    def crossings(self, planes: list[Points], body: float) -> Points:
+        """Where they cross planes across each axis, or beside that where another plane is as close.
+
+        A body has the radius `body`, metres.
+        """
+        found = [np.empty((0, 3))]
+        for axis in range(3):
+            line, at = _crossings(self.starts[:, axis], self.ends[:, axis], planes[axis])
+            spots = _where(self.starts[line], self.ends[line], planes[axis][at], axis)
+            spots[:, axis] = planes[axis][at]
+            places = np.insert(spots, 3, body, axis=1)
+            for other in range(3):
+                if other != axis:
+                    places, _ = _off_planes(places, other, planes[other], body)
+            found.append(places[:, :3])
+        return np.concatenate(found)
+
+
+def lines_on(surfaces: Points, shell: Points) -> Lines:
+    """Where triangles (n, 3, 3) and those of a shell (m, 3, 3) meet."""
+    low, high = shell.min(axis=1), shell.max(axis=1)
+    within = (surfaces.min(axis=1) <= high.max(axis=0)) & (surfaces.max(axis=1) >= low.min(axis=0))
+    surfaces = surfaces[within.all(axis=1)]
+    meet = np.ones((len(surfaces), len(shell)), np.bool_)
+    for axis in range(3):
+        meet &= surfaces[:, :, axis].min(axis=1)[:, None] <= high[:, axis]
+        meet &= surfaces[:, :, axis].max(axis=1)[:, None] >= low[:, axis]
+    one, other = np.nonzero(meet)
+    a, b = surfaces[one], shell[other]
+    across_a, across_b = _across(surfaces)[one], _across(shell)[other]
+    cut, a_starts, a_ends = _cut(a, b[:, 0], across_b)
+    a, b, across_a, across_b = a[cut], b[cut], across_a[cut], across_b[cut]
+    kept, b_starts, b_ends = _cut(b, a[:, 0], across_a)
+    a_starts, a_ends = a_starts[kept], a_ends[kept]
+    # Both pieces are on the line where the planes meet.
+    along = np.cross(across_a[kept], across_b[kept])
+    along /= np.maximum(np.linalg.norm(along, axis=1), 1e-300)[:, None]
+    u, v, p, q = ((part * along).sum(axis=1) for part in (a_starts, a_ends, b_starts, b_ends))
+    first, last = np.maximum(np.minimum(u, v), np.minimum(p, q)), np.minimum(np.maximum(u, v), np.maximum(p, q))
+    both = np.flatnonzero(first < last)
+    way = (a_ends - a_starts)[both] / (v - u)[both, None]
+    starts, ends = (a_starts[both] + (part - u)[both, None] * way for part in (first, last))
+    return Lines(starts, ends)
+
+
+def _across(corners: Points) -> Points:
+    """Vectors across triangles (k, 3, 3), of any length."""
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+
+def _cut(corners: Points, on: Points, across: Points) -> tuple[NDArray[np.int64], Points, Points]:
+    """Which triangles (k, 3, 3) planes through `on`, `across` which the vectors are, cut, and from where to where."""
+    away = ((corners - on[:, None]) * across[:, None]).sum(axis=2)
+    below = away < 0.0
+    cut = np.flatnonzero(below.any(axis=1) & ~below.all(axis=1))
+    corners, away, below = corners[cut], away[cut], below[cut]
+    # The corner that is alone on its side of the plane, and the two others.
+    few = np.where(below.sum(axis=1) == 1, below.argmax(axis=1), (~below).argmax(axis=1))
+    rows = np.arange(len(cut))
+    (p, u), (q, v), (r, w) = ((corners[rows, (few + k) % 3], away[rows, (few + k) % 3]) for k in range(3))
+    return cut, p + (u / (u - v))[:, None] * (q - p), p + (u / (u - w))[:, None] * (r - p)
+
+
 def _on_edges(
     surroundings: Surroundings,
     edges: _Edges,

@@ -22,10 +22,12 @@ from wayfold.waypoints.narrow import (
     beside_edges,
     crease_places,
     extent_of,
+    lines_on,
     narrow_places,
     on_planes,
     ridge_places,
     ridges_of,
+    shell,
     spread,
     thinned,
 )
@@ -42,6 +44,7 @@ _BEYOND = 9.0  # radii further away, other blocks hold balls there: as wide as t
 _BAND = 4.0  # radii from a block within which ways around it lead
 _GAP = 2.5  # radii between waypoints beside a block
 _CLOSE = 1.2  # radii between places beside a block that are tried
+_SKIRT = 1.25  # radii from a block at which one gets through an opening of twice as many
 _CORNER = 1.5  # radii from an edge of a block at which a flyer turns: clear of both faces
 _MOST_TRIED = 4000  # places beside one block that are tried
 _UNKNOWN = 255  # for a waypoint whose motions have not been looked at yet
@@ -126,6 +129,7 @@ class _Resampling:
         low = surroundings.frame.local(layout.boxes[0, :3])
         self.cut = build.Cut(low, float(layout.boxes[0, 3] - layout.boxes[0, 0]), layout.shape)
         self.planes = build.planes_of(self.cut)
+        self.inner = [levels[1:-1] for levels in self.planes]  # those between two regions
         self.strides = (layout.shape[1] * layout.shape[2], layout.shape[2], 1)
         self.world = surroundings.world()
         self.scratch = build.new_scratch()
@@ -289,27 +293,58 @@ class _Resampling:
         """Places on the ground and beside walls, where a way around a block may lead."""
         body = self.around.body
         spacing = max(_CLOSE * body.radius, 0.5 * body.step)
+        apart = _GAP * max(body.radius, 0.5 * body.step)
         low, high = block.bounds
         far = _BAND * body.radius + body.step
         grown = low - far - np.array([0.0, 0.0, body.lift]), high + far + np.array([0.0, 0.0, body.top])
         area = float(np.prod(np.sort(grown[1] - grown[0])[1:]))
-        spacing = max(spacing, float(np.sqrt(area / _MOST_TRIED)))
-        spots, normals, _ = spread(near, spacing, grown)
-        if not len(spots):
-            return np.empty((0, 4))
+        spots, normals, _ = spread(near, max(spacing, float(np.sqrt(area / _MOST_TRIED))), grown)
         floor = np.abs(normals[:, 2]) >= body.cosine
-        stand = spots[floor] + np.array([0.0, 0.0, body.lift])
-        cling = spots[~floor | (normals[:, 2] < 0)] + body.offset * normals[~floor | (normals[:, 2] < 0)]
-        foot = cling.copy()  # where walking and climbing join
-        away, _ = self.around.index.rays(foot, (0.0, 0.0, -1.0), body.lift + body.climb + body.offset, workers=1)
-        foot = foot[np.isfinite(away)]
-        foot[:, 2] += body.lift - away[np.isfinite(away)]
-        apart = _GAP * max(body.radius, 0.5 * body.step)
-        places = np.insert(np.concatenate([stand, foot, cling]), 3, apart, axis=1)
+        hangs = ~floor | (normals[:, 2] < 0)
+        stand, cling = spots[floor] + np.array([0.0, 0.0, body.lift]), spots[hangs] + body.offset * normals[hangs]
+        found = np.concatenate([self._skirts(block, near, spacing, apart), self._with_feet(stand, cling, apart)])
         if self.motions & Motion.ADHESIVE:
-            places = np.concatenate([self._around_edges(near, grown, apart), places])
-        gap, _, _ = self.around.blocks.nearest(np.ascontiguousarray(places[:, :3]), far, workers=1)
-        return places[np.isfinite(gap) & (gap >= body.radius)]
+            found = np.concatenate([self._around_edges(near, grown, apart), found])
+        gap, _, _ = self.around.blocks.nearest(np.ascontiguousarray(found[:, :3]), far, workers=1)
+        found = found[np.isfinite(gap) & (gap >= body.radius)]
+        # Those in solids, such as below the ground, are tried in vain.
+        free = np.empty(len(found), np.bool_)
+        _place_kernels.outside(self.world, np.ascontiguousarray(found[:, :3]), 0, len(found), free)
+        return found[free]
+
+    def _with_feet(self, stand: Points, cling: Points, apart: float) -> Points:
+        """Places on the ground, places beside walls, and at their feet, where walking and climbing join."""
+        body = self.around.body
+        away, _ = self.around.index.rays(cling, (0.0, 0.0, -1.0), body.lift + body.climb + body.offset, workers=1)
+        foot = cling[np.isfinite(away)]
+        foot[:, 2] += body.lift - away[np.isfinite(away)]
+        return np.insert(np.concatenate([stand, foot, cling]), 3, apart, axis=1)
+
+    def _skirts(self, block: Mesh, near: Mesh, spacing: float, apart: float) -> Points:
+        """Places on lines along the ground and beside walls that lead past a block at a little more than the radius.
+
+        Every opening beside the block has room for them, whatever is opposite, while of places that are spread over the
+        ground none may be in it. Those where the lines cross the faces between regions come first: without one on each
+        face nobody gets through.
+        """
+        body = self.around.body
+        away = _SKIRT * max(body.radius, 0.25 * body.step)
+        floor = np.abs(near.normals[:, 2]) >= body.cosine
+        floors, walls, sides = near.corners[floor], near.corners[~floor], near.normals[~floor, None]
+        under = -np.sign(near.normals[floor, 2])[:, None, None] * near.normals[floor, None]
+        ground = floors + np.array([0.0, 0.0, body.lift])
+        held = np.concatenate([floors + body.offset * under, walls + body.offset * sides, walls - body.offset * sides])
+        # Whoever stands keeps head and feet from the block, too.
+        tall = block.vertices.copy()
+        tall[:, 2] += np.where(tall[:, 2] > block.bounds[0, 2], body.lift - body.radius, -body.top)
+        found = [
+            lines_on(surfaces, shell(solid, extent_of(self.around), away))
+            for solid, surfaces in ((Mesh(tall, block.triangles), ground), (block, held))
+        ]
+        standing, holding = (lines.crossings(self.inner, body.radius) for lines in found)
+        crossings = self._with_feet(standing, holding, 0.5 * body.offset)
+        standing, holding = (lines.places(max(spacing, lines.length / _MOST_TRIED), 0.5 * away) for lines in found)
+        return np.concatenate([crossings, self._with_feet(standing, holding, apart)])
 
     def _around_edges(self, near: Mesh, box: tuple[Points, Points], apart: float) -> Points:
         """Places where a climber gets over rims, around corners and from one wall to the next."""
