@@ -9,7 +9,7 @@ from tests.draws import seeds
 from tests.waypoints.worlds import box, ground
 from wayfold import Mesh
 from wayfold.geometry import TriangleIndex
-from wayfold.waypoints.narrow import Lines, lines_on, shell
+from wayfold.waypoints.narrow import SkirtLines, lines_on, shell
 
 AWAY = 0.5
 CORNER = 2 * np.sin(np.pi / 8)  # a quarter of a circle around an edge is two straight pieces as long as this
@@ -67,7 +67,7 @@ def test_lines_are_where_both_sets_of_triangles_are(seed):
 
 
 def test_lines_cross_planes_but_not_where_two_of_them_meet():
-    lines = Lines(np.array([(0.0, 0, 0), (1, 1, 5)]), np.array([(4.0, 4, 1), (4, 1.9, 5)]))
+    lines = SkirtLines(np.array([(0.0, 0, 0), (1, 1, 5)]), np.array([(4.0, 4, 1), (4, 1.9, 5)]))
     planes = [np.array([2.0, 3.0]), np.array([2.0]), np.empty(0)]
     found = lines.crossings(planes, 0.4)
     on = np.stack([np.isin(found[:, axis], planes[axis]) for axis in range(3)], axis=1)

@@ -710,8 +710,8 @@ def shell(block: Mesh, extent: float, away: float) -> Points:
     return np.concatenate(parts)
 
 
-class Lines(NamedTuple):
-    """Straight pieces of lines."""
+class SkirtLines(NamedTuple):
+    """Straight pieces of lines along surfaces, past blocks."""
 
     starts: Points  # (k, 3)
     ends: Points  # (k, 3)
@@ -750,7 +750,7 @@ class Lines(NamedTuple):
         return np.concatenate(found)
 
 
-def lines_on(surfaces: Points, shell: Points) -> Lines:
+def lines_on(surfaces: Points, shell: Points) -> SkirtLines:
     """Where triangles (n, 3, 3) and those of a shell (m, 3, 3) meet."""
     low, high = shell.min(axis=1), shell.max(axis=1)
     within = (surfaces.min(axis=1) <= high.max(axis=0)) & (surfaces.max(axis=1) >= low.min(axis=0))
@@ -774,7 +774,7 @@ def lines_on(surfaces: Points, shell: Points) -> Lines:
     both = np.flatnonzero(first < last)
     way = (a_ends - a_starts)[both] / (v - u)[both, None]
     starts, ends = (a_starts[both] + (part - u)[both, None] * way for part in (first, last))
-    return Lines(starts, ends)
+    return SkirtLines(starts, ends)
 
 
 def _across(corners: Points) -> Points:
