@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wayfold.core import text
+from wayfold.core.locks import Portable
 from wayfold.errors import OffMapError
 from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
@@ -97,68 +99,89 @@ class Map(Protocol):
         """Write it to a file that `wayfold.load` opens."""
 
 
-class AgentMap(Protocol):
+class AgentMap(Portable, ABC):
     """A map as one agent of a world uses it; it never changes, `changed` makes the next one.
 
     Its points are (x, y, z) of the world, in metres. It says by itself why there is no path (`Path.why`), and knows the
     agent's size, its costs, and the accelerator that makes quick paths quick.
     """
 
-    any_height: float
+    any_height: float = 0.0
     """The height of points that are given without one: NaN stands for any, where ground is looked for."""
 
     @property
+    @abstractmethod
     def map(self) -> Any:
         """The map that users see: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`."""
 
     @property
     def accelerator(self) -> Any:
         """What makes quick paths quick, None where nothing does."""
+        return None
 
     def plain(self) -> AgentMap:
         """Return the same map without its accelerator."""
+        return self
 
+    @abstractmethod
     def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
         """Return a path, quick or exact."""
 
-    def paths(
-        self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None
-    ) -> Sequence[Path]:
-        """Return the paths of many queries, (q, 3) points each."""
+    @abstractmethod
+    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
+        """Return the quick paths of many queries, (q, 3) points each."""
 
+    @abstractmethod
     def field(self, goal: Any) -> Field:
         """Search once from a goal, for the paths of any number of starts."""
 
+    @abstractmethod
     def reachable(self, start: Any, goal: Any) -> bool:
         """Tell whether there is a path, without a search."""
 
+    @abstractmethod
     def nearest(self, point: Points) -> Points:
         """Return the nearest place, (3,); raise `OffMapError` where none is near enough for the agent's size."""
 
+    @abstractmethod
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """Draw places in the largest connected part."""
 
     def islands(self) -> tuple[NDArray[np.float64], str]:
         """Return the sizes of the connected parts and their unit; none where it would take long to tell."""
+        return np.empty(0), ""
 
+    @abstractmethod
     def expanded(self, start: Any, goal: Any) -> Points:
         """Return where the nodes lie that a quick query settles, (k, 3)."""
 
     def drape(self, points: Points, spacing: float) -> Points:
         """Return the points of a path with more between them that follow the ground."""
+        return points
 
+    @abstractmethod
     def changed(self, edits: Edits) -> AgentMap:
         """Return the map after all of `edits`, instead of those that it has; raise before anything is changed."""
 
+    def latest(self) -> AgentMap:
+        """Return the same map with what users have changed of `map` by themselves, such as links; often itself."""
+        return self
+
+    def succeed(self, before: AgentMap) -> None:
+        """Take over what users changed of another map while this one was made from it; must not fail."""
+
     def refreshed(self) -> AgentMap:
         """Return the same map as if it had been built after its edits: as fast as it can be."""
+        return self
 
     def remark(self) -> str:
         """Tell what else is worth knowing of the accelerator, in a sentence, or nothing."""
+        return ""
 
     @property
     def nbytes(self) -> int:
         """Bytes of the map and what belongs to it, without the accelerator."""
+        return int(self.map.nbytes)
 
 
 def sized(size: float, unit: str) -> str:

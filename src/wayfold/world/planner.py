@@ -71,11 +71,22 @@ class Planner(Portable):
         self.world: World | None = None
         self._lock = lock
         self._current: Any = current
-        """The map now; an edit puts the next one in its place."""
+        """The map; an edit puts the next one in its place."""
         if current is not None:
             self._any_height = current.any_height
 
     # --- what a kind of planner has to say ---------------------------------------------------------------------------
+
+    @property
+    def _latest(self) -> AgentMap:
+        """The map now, with what users have changed of it by themselves."""
+        current: AgentMap = self._current
+        latest = current.latest()
+        if latest is not current:
+            with self._lock.writing():
+                if self._current is current:
+                    self._current = latest
+        return latest
 
     @property
     def map(self) -> Any:
@@ -85,51 +96,53 @@ class Planner(Portable):
     @property
     def accelerator(self) -> Any:
         """What makes its queries fast, None where nothing does."""
-        return self._current.accelerator
+        return self._latest.accelerator
 
     def _path(self, start: Any, goal: Any, exact: bool) -> Path:
         """One query."""
-        found: Path = self._current.path(start, goal, exact=exact)
+        found: Path = self._latest.path(start, goal, exact=exact)
         return found
 
     def _plain(self, start: Any, goal: Any) -> Path:
         """One query without the accelerator."""
-        found: Path = self._current.plain().path(start, goal)
+        found: Path = self._latest.plain().path(start, goal)
         return found
 
     def _expanded(self, start: Any, goal: Any) -> Points:
         """Where the nodes lie that a query settles."""
-        return np.asarray(self._current.expanded(start, goal))
+        return np.asarray(self._latest.expanded(start, goal))
 
     def _reachable(self, start: Any, goal: Any) -> bool:
         """Whether there is a way, without a search."""
-        return bool(self._current.reachable(start, goal))
+        return bool(self._latest.reachable(start, goal))
 
     def _nearest(self, point: Points) -> Points:
         """The nearest place on the map."""
-        return np.asarray(self._current.nearest(point))
+        return np.asarray(self._latest.nearest(point))
 
     def _field(self, goal: Any) -> Field:
         """One search for all starts."""
-        found: Field = self._current.field(goal)
+        found: Field = self._latest.field(goal)
         return found
 
     def _random_points(self, count: int, seed: int) -> Points:
         """Places of the largest component."""
-        return np.asarray(self._current.random_points(count, seed=seed))
+        return np.asarray(self._latest.random_points(count, seed=seed))
 
     def _prepare(self, before: Edits, after: Edits, shape: Shape) -> Any:
         """Work out what an edit changes, while queries go on; raises when it cannot be done."""
-        return self._current.changed(after)
+        return self._latest.changed(after)
 
     def _commit(self, prepared: Any) -> None:
         """Make the change, while no query runs; must not fail."""
-        self._current = prepared
+        if prepared is not self._current:
+            prepared.succeed(self._current)
+            self._current = prepared
 
     def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
         """Many queries, in parallel."""
         if self._current is not None:
-            several: Sequence[Path] = self._current.paths(starts, goals, workers=workers)
+            several: Sequence[Path] = self._latest.paths(starts, goals, workers=workers)
             return several
         from wayfold.core.batches import run_chunks
 
@@ -145,7 +158,7 @@ class Planner(Portable):
     def _islands(self) -> tuple[Points, str]:
         """Sizes of the connected parts of the map, and their unit; none where it would take long to tell."""
         if self._current is not None:
-            found: tuple[Points, str] = self._current.islands()
+            found: tuple[Points, str] = self._latest.islands()
             return found
         return np.empty(0), ""
 
@@ -180,7 +193,7 @@ class Planner(Portable):
     def refresh(self) -> None:
         """Finish what edits have put off, so that queries are as fast as after building."""
         if self._current is not None:
-            self._current = self._current.refreshed()
+            self._current = self._latest.refreshed()
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
@@ -313,7 +326,7 @@ class Planner(Portable):
 
     def _drape(self, points: Points, spacing: float) -> Points:
         """Points along a path, on the ground where it matters."""
-        return points if self._current is None else np.asarray(self._current.drape(points, spacing))
+        return points if self._current is None else np.asarray(self._latest.drape(points, spacing))
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
@@ -372,7 +385,7 @@ class Planner(Portable):
 
     def _remark(self) -> str:
         """What else is to be said of the accelerator."""
-        return "" if self._current is None else str(self._current.remark())
+        return "" if self._current is None else str(self._latest.remark())
 
     def __repr__(self) -> str:
         return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"
