@@ -190,6 +190,7 @@ def check_like_a_rebuild(cut, boundary, obstacles):
 
 @settings(max_examples=30)
 @given(worlds, st.sampled_from(("deaccon", "hertel-mehlhorn")))
+@example((0, "boxes"), "deaccon")  # the obstacle stands along the border of a region
 def test_an_update_changes_only_the_regions_it_touches_and_ends_like_a_rebuild(world, method):
     boundary, obstacles = make(world)
     cut = FloorPlan(boundary, obstacles).decompose(method)

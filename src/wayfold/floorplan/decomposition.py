@@ -1048,8 +1048,7 @@ def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     rest = shapely.difference(_united(cut, old, around), shape, grid_size=plan.resolution)
     # Where it nearly touches a wall it closes what is left between the two: that is part of it from here on.
     solid = shapely.union_all([shape, *_slits(rest, plan, shape)])
-    # Rounding lays a corner on a wall that it touches, through what of a region is no wider there.
-    touched = around[shapely.dwithin(regions[around], solid, _ROUNDED * plan.resolution)]
+    touched = around[_taken_from(regions[around], solid, plan.resolution)]
     rest = shapely.difference(_united(cut, old, touched), solid, grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, rest)
 
@@ -1084,6 +1083,19 @@ def _within(shapes: NDArray[Any], shape: Any, distance: float) -> NDArray[np.int
     if not len(shapes):
         return np.empty(0, np.int64)
     return np.sort(shapely.STRtree(shapes).query(shape, predicate="dwithin", distance=distance))
+
+
+def _taken_from(regions: NDArray[Any], solid: Any, resolution: float) -> NDArray[np.bool_]:
+    """Which regions an obstacle takes area from, or cuts through where they are no wider than rounding.
+
+    Rounding lays its corners on walls that they touch: through a region that is that narrow there, not into others.
+    """
+    touched = shapely.area(shapely.intersection(regions, solid)) > 0.0
+    beside = np.flatnonzero(~touched & shapely.dwithin(regions, solid, _ROUNDED * resolution))
+    if len(beside):
+        rest = shapely.difference(regions[beside], shapely.buffer(solid, 2.0 * _ROUNDED * resolution, quad_segs=2))
+        touched[beside] = (shapely.get_num_geometries(rest) != 1) | shapely.is_empty(rest)
+    return touched
 
 
 def _united(cut: Decomposition, level: FloorLevel, numbers: NDArray[np.int64]) -> Any:
