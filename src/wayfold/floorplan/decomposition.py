@@ -1090,7 +1090,7 @@ def _taken_from(regions: NDArray[Any], solid: Any, resolution: float) -> NDArray
 
     Rounding lays its corners on walls that they touch: through a region that is that narrow there, not into others.
     """
-    touched = shapely.area(shapely.intersection(regions, solid)) > 0.0
+    touched = np.asarray(shapely.area(shapely.intersection(regions, solid)) > 0.0)
     beside = np.flatnonzero(~touched & shapely.dwithin(regions, solid, _ROUNDED * resolution))
     if len(beside):
         rest = shapely.difference(regions[beside], shapely.buffer(solid, 2.0 * _ROUNDED * resolution, quad_segs=2))
