@@ -30,9 +30,9 @@ def reference(terrain, ends, **options):
     return naive.cheapest(terrain.vertices, terrain.triangles, terrain.triangle_weights, *ends, **options)
 
 
-def integral(terrain, path):
+def integral(terrain, path, slack=1e-10):
     corners = terrain.vertices[terrain.triangles]
-    return naive.polyline_cost(corners, terrain.triangle_weights, path.points, 1e-10)
+    return naive.polyline_cost(corners, terrain.triangle_weights, path.points, slack)
 
 
 def snell_error(terrain, points):
@@ -75,12 +75,14 @@ def test_every_path_costs_what_an_independent_integrator_says(seed, obstacles, g
 @given(SEEDS, st.floats(-5, -1))
 @example(22074, -5.0)
 @example(1130, -4.0)
+@example(2095, -4.25)  # a leg of 0.7 micrometres crosses a sliver that is thinner than the integrator's slack
 def test_refined_routes_cost_what_an_independent_integrator_says_among_thin_triangles(seed, power):
     regions = random_regions(seed, count=4)
     moved = [(shapely.affinity.translate(shape, 10**power, 0.7 * 10**power), 3.0 + weight) for shape, weight in regions]
     terrain = Terrain([*regions, *moved], default=2.0, bounds=(-1, -1, 101, 101))
     path = terrain.path(*random_ends(terrain, seed))
-    assert path.cost == pytest.approx(integral(terrain, path), rel=1e-9)
+    # Lighter ground counts where the line is on its edge, and may count where it is within the width of an edge of it.
+    assert integral(terrain, path) * (1 - 1e-9) <= path.cost <= integral(terrain, path, 1e-12) * (1 + 1e-9)
 
 
 @settings(max_examples=12)
