@@ -313,6 +313,12 @@ def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, s
     source = state.cost.size - 2
     most = 0.0
     left, entered = 0, np.int32(-1)
+    # A leg along an edge passes the triangles on both sides of it.
+    for i in range(trail.size - 1):
+        first, last = slots(space, trail[i])
+        for slot in range(first, last):
+            if target(space, trail[i], slot) == trail[i + 1]:
+                ways.passed[step_triangle(tris, more_tris, slot)] = True
     for node in trail:
         ways.strange[node] = 0.0
         ways.known[node] = True
@@ -326,6 +332,8 @@ def sidetrack(space, state, tris, more_tris, start, nodes, costs, trail, best, s
             node = nodes[slot] if i == 0 else target(space, trail[i - 1], slot)
             if node < 0 or node >= source or state.stamp[node] <= clock or state.place[node] >= 0:
                 continue
+            if i < trail.size and node == trail[i]:
+                continue  # the trail itself, through the triangle on the other side of an edge
             step = costs[slot] if i == 0 else cost(space, trail[i - 1], slot, node)
             beyond = state.cost[node]
             more = behind + step + beyond - best
