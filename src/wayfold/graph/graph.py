@@ -423,6 +423,8 @@ class Graph(Savable):
         costs : (m,) float32 array
             One for each of `targets`; infinite exactly where those of this graph are.
 
+        Examples
+        --------
         >>> road = Graph.from_edges([(0, 0), (1, 0)], [(0, 1)])
         >>> road.with_costs(np.array([3, 3], np.float32)).path(0, 1).cost
         3.0
