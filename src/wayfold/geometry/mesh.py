@@ -111,8 +111,20 @@ class Mesh(Portable):
         return f"<Mesh: {len(self)} triangles, {size[0]:.4g} x {size[1]:.4g} x {size[2]:.4g} m>"
 
     def without(self, *names: str) -> Mesh:
-        """Return the mesh without the triangles of some materials, such as water; unknown names are ignored.
+        """Return the mesh without the triangles of some materials, such as water.
 
+        Parameters
+        ----------
+        *names : str
+            Names of materials; unknown ones are ignored.
+
+        Raises
+        ------
+        GeometryError
+            When no triangle is left.
+
+        Examples
+        --------
         >>> tent = Mesh([(0, 0, 0), (4, 0, 0), (2, 3, 2), (2, -3, 2)], [(0, 1, 2), (1, 0, 3)], [0, 1], ["cloth", "net"])
         >>> tent.without("net", "rope").areas.round(3).tolist()
         [7.211]
@@ -127,10 +139,15 @@ class Mesh(Portable):
 
     @classmethod
     def concatenate(cls, meshes: list[Mesh] | tuple[Mesh, ...]) -> Mesh:
-        """Return one mesh with the triangles of all of them, at least one mesh.
+        """Return one mesh with the triangles of all of them, in order.
 
-        Materials are numbered anew by name. Where a mesh has none, the result has none.
+        Parameters
+        ----------
+        meshes : sequence of Mesh
+            At least one. Materials are numbered anew by name; where a mesh has none, the result has none.
 
+        Examples
+        --------
         >>> tent = Mesh([(0, 0, 0), (4, 0, 0), (2, 3, 2), (2, -3, 2)], [(0, 1, 2), (1, 0, 3)], [0, 1], ["cloth", "net"])
         >>> camp = Mesh.concatenate([tent, Mesh(tent.vertices + [10, 0, 0], tent.triangles, [0, 0], ["net"])])
         >>> len(camp), camp.materials.tolist(), camp.material_names

@@ -86,6 +86,13 @@ def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
 def area(polygon: ArrayLike) -> float:
     """Return the area of a simple polygon in square metres, >= 0 whichever way it turns.
 
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
     >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
     >>> area(room), area(room[::-1])
     (10.0, 10.0)
@@ -96,6 +103,13 @@ def area(polygon: ArrayLike) -> float:
 def centroid(polygon: ArrayLike) -> Points:
     """Return the centre of mass of a simple polygon, (2,) metres; of its boundary when it has no area.
 
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
     >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
     >>> middle = centroid(room)
     >>> middle.tolist(), contains(room, [middle]).tolist()
@@ -107,6 +121,13 @@ def centroid(polygon: ArrayLike) -> Points:
 def orientation(polygon: ArrayLike) -> int:
     """Return 1 when a simple polygon runs counter-clockwise, -1 when clockwise, 0 when it has no area.
 
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
     >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
     >>> orientation(room), orientation(room[::-1]), orientation([(0, 0), (2, 0), (4, 0)])
     (1, -1, 0)
@@ -119,6 +140,13 @@ def is_convex(polygon: ArrayLike) -> bool:
 
     Corners in the middle of a straight side and repeated corners are allowed; a polygon without area is not convex.
 
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
     >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
     >>> is_convex(room), is_convex([(0, 0), (2, 0), (4, 0), (4, 1)])
     (False, True)

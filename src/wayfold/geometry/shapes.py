@@ -58,8 +58,18 @@ class Shape(Portable):
         return bounds
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return which points (q, 3) lie in the shape, as (q,) bools; its rim belongs to it, its top does not.
+        """Return which points lie in the shape; its rim belongs to it, its top does not.
 
+        Parameters
+        ----------
+        points : (q, 3) array_like, metres
+
+        Returns
+        -------
+        (q,) bool
+
+        Examples
+        --------
         >>> crate = Box((1, 1, 0), (3, 2, 1.5))
         >>> crate.contains([(1, 1, 0), (2, 1.5, 1.5), (5, 5, 1)]).tolist()
         [True, False, False]
@@ -71,7 +81,7 @@ class Shape(Portable):
     def hit_by(
         self, a: Points, b: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
     ) -> NDArray[np.bool_]:
-        """Return which straight moves an upright cylinder cannot make because it would touch the shape, as (q,) bools.
+        """Return which straight moves an upright cylinder cannot make because it would touch the shape.
 
         Parameters
         ----------
@@ -79,6 +89,10 @@ class Shape(Portable):
             Ends of the moves.
         radius, below, above : float, metres, >= 0
             How far the cylinder reaches sideways, and below and above the moving point.
+
+        Returns
+        -------
+        (q,) bool
 
         Examples
         --------

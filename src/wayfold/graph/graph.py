@@ -401,7 +401,8 @@ class Graph(Savable):
     def forget_components(self) -> None:
         """Compute components anew when they are next asked for.
 
-        For maps that edit the edges of their graph in place, by its `motions`.
+        For maps that edit the edges of their graph in place, by its `motions`. Queries that name no motions do not look
+        at them.
 
         >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4)], [(0, 1), (1, 2)], motions=[1, 1])
         >>> roads.components(motions=1).tolist()

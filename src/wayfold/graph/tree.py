@@ -47,8 +47,19 @@ class Tree:
         self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph.workspaces, self.goal)
 
     def path(self, start: int) -> Path:
-        """Return the cheapest path from a node to the goal, without a search; not found where there is no way.
+        """Return the cheapest path from a node to the goal, without a search.
 
+        Parameters
+        ----------
+        start : int, 0 to n - 1
+
+        Returns
+        -------
+        Path
+            With `nodes`; status UNREACHABLE where there is no way.
+
+        Examples
+        --------
         >>> from wayfold import Graph
         >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
         >>> home = roads.tree(0)
@@ -58,8 +69,19 @@ class Tree:
         return self.paths([start])[0]
 
     def paths(self, starts: ArrayLike) -> Paths:
-        """Return the cheapest paths from many nodes, (q,), to the goal, without a search.
+        """Return the cheapest paths from many nodes to the goal, without a search.
 
+        Parameters
+        ----------
+        starts : (q,) array_like of int, 0 to n - 1
+
+        Returns
+        -------
+        Paths
+            With the status UNREACHABLE where there is no way.
+
+        Examples
+        --------
         >>> from wayfold import Graph
         >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
         >>> roads.tree(0).paths([2, 3, 0]).costs.tolist()
