@@ -24,7 +24,12 @@ __all__ = [
 
 
 class Motion(IntFlag):
-    """Kinds of motion, as Wardhana et al. 2015, section 3 types them; combine them with ``|``."""
+    """Ways to move (Wardhana et al. 2015, section 3); combine them with ``|``.
+
+    >>> spider = Motion.SURFACE | Motion.ADHESIVE
+    >>> Motion.ADHESIVE in spider, Motion.VOLUMETRIC in spider
+    (True, False)
+    """
 
     SURFACE = 1
     """Along up-facing ground."""
@@ -53,20 +58,39 @@ def parse_motions(text: str) -> Motion:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An upright cylinder that moves.
+    """An upright cylinder that moves: the size of a character and what it is capable of.
+
+    Agents are immutable, and equal when all their numbers are, so they serve as dictionary keys.
 
     Parameters
     ----------
     radius : float, metres, >= 0
-        Distance that the axis keeps from obstacles.
+        Distance that the axis keeps from obstacles; a larger one keeps the agent out of narrow gaps.
     height : float, metres, > 0
         Free height that the agent needs.
     climb : float, metres, >= 0
         Highest step that it takes without jumping.
     slope : float, degrees, 0 to 90
         Steepest ground that it walks on.
-    motions : Motion
-        What it is capable of, at least one motion.
+    motions : Motion, or a str such as "surface+adhesive"
+        Ways it can move, at least one. Walkers have `Motion.SURFACE` only.
+
+    Raises
+    ------
+    ParameterError
+        When a value is outside its limits.
+
+    Examples
+    --------
+    >>> child = Agent(radius=0.25, height=1.2, climb=0.3)
+    >>> child.slope, child.motions.name
+    (45.0, 'SURFACE')
+    >>> Agent(height=0.5, motions="surface+adhesive").motions == Motion.SURFACE | Motion.ADHESIVE
+    True
+    >>> Agent(slope=100)
+    Traceback (most recent call last):
+        ...
+    wayfold.errors.ParameterError: slope must be from 0 to 90 degrees, not 100.0
     """
 
     radius: float = 0.4

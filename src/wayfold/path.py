@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 
 class Status(Enum):
-    """How a query ended."""
+    """How a query ended: `Path.status`.
+
+    >>> from wayfold import Graph
+    >>> roads = Graph.from_edges([(0, 0), (1, 0), (9, 0)], [(0, 1)])
+    >>> roads.path(0, 2).status
+    <Status.UNREACHABLE: 1>
+    >>> roads.path(0, 2, partial=True).status is Status.PARTIAL
+    True
+    """
 
     FOUND = 0
     """The path leads from the start to the goal."""
@@ -43,7 +51,7 @@ _EMPTY_NODES.setflags(write=False)
 
 @checks.checked
 class Path:
-    """The answer to one query. Its truth value is `found`.
+    """The answer to one query; it is true where it leads from the start to the goal.
 
     Attributes
     ----------
@@ -57,6 +65,17 @@ class Path:
         Nodes that the search settled.
     timings : dict
         Seconds by phase, where the planner measures them.
+
+    Examples
+    --------
+    >>> from wayfold import Graph
+    >>> roads = Graph.from_edges([(0, 0), (3, 4), (3, 9), (50, 50)], [(0, 1), (1, 2)])
+    >>> path = roads.path(0, 2)
+    >>> path.length, path.points.tolist()
+    (10.0, [[0.0, 0.0, 0.0], [3.0, 4.0, 0.0], [3.0, 9.0, 0.0]])
+    >>> if not (path := roads.path(0, 3)):
+    ...     print(path.why)
+    no way leads from the start to the goal
     """
 
     __slots__ = (
@@ -166,13 +185,26 @@ class Path:
         return self
 
     def smooth(self) -> Path:
-        """A shorter path with fewer corners that is as legal as this one.
+        """Return a shorter path with fewer corners that is as legal as this one.
+
+        A path without a corner between its ends is given back as it is.
 
         Raises
         ------
         ParameterError
             When nothing is known of the space between its nodes: the planner has only nodes and edges, costs differ
             from place to place, or the path comes from another process.
+
+        Examples
+        --------
+        >>> from wayfold import FloorPlan
+        >>> room = FloorPlan([(0, 0), (10, 0), (10, 4), (0, 4)], [[(4, 0), (6, 0), (6, 3), (4, 3)]]).decompose()
+        >>> path = room.path((1, 1), (9, 1), smooth=False)
+        >>> short = path.smooth()
+        >>> len(path.points), len(short.points)
+        (5, 4)
+        >>> bool(short.length < path.length)
+        True
         """
         if len(self.points) <= 2:
             return self
@@ -227,14 +259,22 @@ class Path:
         return _path, (self.status, self.points, self.nodes, self.cost, self.expanded, self.timings, bound, self.why)
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
-        """Draw the path seen from above and return the axes.
+        """Draw the path seen from above, with a dot at its start and a square at its goal; return the axes.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Where to draw; a new figure with equal scales by default.
         **style
-            Passed to matplotlib's ``plot``.
+            Passed to matplotlib's ``plot`` for the line, such as ``color`` or ``linewidth``.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> path = Path(Status.FOUND, np.array([(0.0, 0.0, 0.0), (3.0, 4.0, 0.0)]))
+        >>> ax = path.plot(Figure().add_subplot(), linestyle="--")
+        >>> [line.get_linestyle() for line in ax.lines]  # the path, its start, its goal
+        ['--', 'None', 'None']
         """
         if ax is None:
             import matplotlib.pyplot as plt
@@ -278,6 +318,9 @@ def _path(
 class Paths(Sequence[Path]):
     """The answers to many queries, kept in arrays; ``paths[i]`` is the `Path` of query i.
 
+    The parameters are for maps, which make these. Points of the paths are found from their nodes by a function, or
+    lie in one array like the nodes: where a map may change, its nodes lose their meaning, but its paths do not.
+
     Attributes
     ----------
     statuses : (q,) uint8 array
@@ -289,9 +332,17 @@ class Paths(Sequence[Path]):
     nodes : (total,) int32 array
         The nodes of all paths one after the other; those of query i are ``nodes[offsets[i]:offsets[i + 1]]``.
     offsets : (q + 1,) int64 array
+        Where the nodes of each path begin.
 
-    Points of the paths are found from their nodes by a function, or lie in one array like the nodes: where a map may
-    change, its nodes lose their meaning, but its paths do not.
+    Examples
+    --------
+    >>> from wayfold import Graph
+    >>> roads = Graph.from_edges([(0, 0), (3, 4), (3, 9), (50, 50)], [(0, 1), (1, 2)])
+    >>> paths = roads.paths([0, 1, 3], 2)
+    >>> paths.costs.tolist(), paths.found.tolist()
+    ([10.0, 5.0, inf], [True, True, False])
+    >>> paths[0].nodes.tolist(), paths.nodes[paths.offsets[1] : paths.offsets[2]].tolist()
+    ([0, 1, 2], [1, 2])
     """
 
     def __init__(

@@ -54,7 +54,13 @@ _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 
 
 class Archive(NamedTuple):
-    """What `read_archive` returns."""
+    """What a `.wayfold` file holds, as `read_archive` returns it.
+
+    >>> write_archive("heights.wayfold", "heights", {"z": np.array([0.0, 0.5, 2.0])}, {"cell": 0.25})
+    >>> kind, meta, arrays, _ = read_archive("heights.wayfold")
+    >>> kind, meta, arrays["z"].tolist()
+    ('heights', {'cell': 0.25}, [0.0, 0.5, 2.0])
+    """
 
     kind: str
     """What the archive holds, such as ``"graph"``."""
@@ -203,6 +209,17 @@ def write_archive(
         When a name, an array or `meta` cannot be stored. Nothing is written.
     FormatError
         When the file cannot be written.
+
+    Examples
+    --------
+    >>> write_archive("heights.wayfold", "heights", {"z": np.array([0.0, 0.5, 2.0])}, {"cell": 0.25})
+    >>> import zipfile
+    >>> zipfile.ZipFile("heights.wayfold").namelist()
+    ['manifest.json', 'z.npy']
+    >>> write_archive("heights.wayfold", "heights", {"../z": np.zeros(3)})
+    Traceback (most recent call last):
+        ...
+    wayfold.errors.ParameterError: '../z' cannot name an array: use ASCII letters, digits, '_', '.', '-' and '/'
     """
     members = {name: _prepare(name, array) for name, array in arrays.items()}
     manifest: dict[str, Any] = {
@@ -229,7 +246,7 @@ def write_archive(
 
 @checks.checked
 def read_archive(file: File, kind: str | None = None, *, verify: bool = True) -> Archive:
-    """Map the arrays of a `.wayfold` archive from disk.
+    """Read a `.wayfold` archive, with its arrays mapped from disk.
 
     The arrays are plain ndarrays over one private mapping of the file: nothing is read until it is used, and nothing
     that is done to them reaches the file. They can be written to (copy-on-write), as Numba would compile every kernel
@@ -241,7 +258,8 @@ def read_archive(file: File, kind: str | None = None, *, verify: bool = True) ->
     kind : str, optional
         The kind that the archive must have; any by default.
     verify : bool
-        Compare every array with its checksum, which reads the whole file once.
+        Compare every array with its checksum, which reads the whole file once. Without it a large file opens at once,
+        and damage in an array goes unnoticed.
 
     Raises
     ------
@@ -249,6 +267,17 @@ def read_archive(file: File, kind: str | None = None, *, verify: bool = True) ->
         When the archive was written in another version of the format.
     FormatError
         When it is not an archive, of another kind, truncated or altered.
+
+    Examples
+    --------
+    >>> write_archive("heights.wayfold", "heights", {"z": np.array([0.0, 0.5, 2.0])}, {"cell": 0.25})
+    >>> archive = read_archive("heights.wayfold", "heights")
+    >>> (archive.arrays["z"] / archive.meta["cell"]).tolist()
+    [0.0, 2.0, 8.0]
+    >>> read_archive("heights.wayfold", "graph")
+    Traceback (most recent call last):
+        ...
+    wayfold.errors.FormatError: heights.wayfold: the archive holds a 'heights', not a 'graph'
     """
     path = _real_path(file)
     try:

@@ -214,9 +214,24 @@ class Savable(Portable):
             raise FormatError(f"not a whole {cls._SCHEMA.kind}: {error}") from None
 
     def save(self, file: File) -> None:
-        """Write it to a `.wayfold` file; `wayfold.load` reads it.
+        """Write the object to a `.wayfold` file, for `load` and `wayfold.load`.
 
-        The file is complete or as it was before, and the same object gives the same bytes.
+        A file of that name is replaced once the new one is complete. The same object gives the same bytes.
+
+        Raises
+        ------
+        ParameterError
+            When the object holds what its schema does not allow.
+        FormatError
+            When the file cannot be written.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> road = Graph.from_edges([(0, 0), (3, 4)], [(0, 1)])
+        >>> road.save("road.wayfold")
+        >>> Graph.load("road.wayfold").path(0, 1).cost
+        5.0
         """
         with still(self):
             parts = self._to_parts()
@@ -228,12 +243,27 @@ class Savable(Portable):
 
     @classmethod
     def load(cls, file: File) -> Self:
-        """Read what `save` wrote, and check everything in it; large arrays stay on disk until they are touched.
+        """Read what `save` wrote and check everything in it; `wayfold.load` finds out the class by itself.
+
+        Arrays are mapped from the file, not copied.
 
         Raises
         ------
         FormatError
-            Whatever is wrong with the file.
+            When the file is missing, damaged, or holds another kind of object.
+        VersionError
+            When it was written in another version of the format.
+
+        Examples
+        --------
+        >>> from wayfold import Graph, Terrain
+        >>> Graph.from_edges([(0, 0), (3, 4)], [(0, 1)]).save("road.wayfold")
+        >>> Graph.load("road.wayfold")
+        <Graph: 2 nodes, 1 edges, 0.0 MB>
+        >>> Terrain.load("road.wayfold")
+        Traceback (most recent call last):
+            ...
+        wayfold.errors.FormatError: road.wayfold: the archive holds a 'graph', not a 'terrain'
         """
         archive = read_archive(file, cls._SCHEMA.kind)
         try:

@@ -12,18 +12,30 @@ _PACKAGES = ("graph", "grid", "geometry", "hierarchy", "navmesh", "waypoints", "
 
 
 def warmup(progress: Callable[[str, int, int], None] | None = None) -> int:
-    """Compile every kernel of the package, or load it from the cache.
+    """Compile every kernel of Wayfold, or load it from the cache, so that no query waits for the compiler.
+
+    Compiling takes minutes, loading from the cache seconds. Call it once after installing, or when a service starts.
 
     Parameters
     ----------
     progress : callable, optional
         Called as ``progress(package, done, total)`` before each package and once at the end. By default a progress
-        bar is shown on a terminal.
+        bar is shown on a terminal. An exception that it raises stops the warm-up; what is compiled by then stays
+        in the cache.
 
     Returns
     -------
     int
         Number of compiled kernels.
+
+    Examples
+    --------
+    >>> def stop(package, done, total):
+    ...     raise TimeoutError(f"{done} of {total} packages compiled")
+    >>> warmup(stop)
+    Traceback (most recent call last):
+        ...
+    TimeoutError: 0 of 9 packages compiled
     """
     if progress is None and sys.stderr.isatty():
         return _with_bar()

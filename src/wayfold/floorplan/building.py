@@ -222,7 +222,14 @@ _PARTS = 4  # samples along a border for each radius of an agent, to find mouths
 
 @dataclass(frozen=True, eq=False)
 class Transition:
-    """An area of stairs or slope that joins floors."""
+    """An area of stairs or slope that joins floors.
+
+    >>> from shapely import box
+    >>> floors = [FloorPlan(box(0, 0, 4, 2)), FloorPlan(box(10, 0, 14, 2), height=3.0)]
+    >>> stairs = Transition(FloorPlan(box(4, 0, 10, 2), height=1.5), floors=(0, 1))
+    >>> Building(floors, [stairs]).decompose().reachable((1, 1, 0), (13, 1, 3))
+    True
+    """
 
     plan: FloorPlan
     floors: tuple[int, ...]
@@ -444,15 +451,23 @@ _LEVEL = np.cos(np.radians(1.0))  # steeper ground makes no ground plane
 
 @checks.checked
 def ground_planes(mesh: Mesh, *, agent: Agent | None = None, share: float = 0.02) -> list[float]:
-    """Heights of the ground planes of a mesh, lowest first.
+    """Return the heights of the ground planes of a mesh, lowest first.
 
     Parameters
     ----------
     mesh : Mesh
     agent : Agent, optional
-        Planes less than its height apart are one floor.
+        Planes less than its height apart are one floor. The default agent by default.
     share : float, 0 to 1
-        A plane needs at least this part of all level ground.
+        A plane needs at least this part of all level ground; a larger share leaves landings and tables out.
+
+    Examples
+    --------
+    >>> corners = [(x, y, z) for x, z in [(0, 0), (4, 0), (10, 3), (14, 3)] for y in (0, 2)]
+    >>> strips = [(k, k + 2, k + 3, k + 1) for k in (0, 2, 4)]  # a floor, a ramp and a floor above
+    >>> house = Mesh(corners, [t for a, b, c, d in strips for t in ((a, b, c), (a, c, d))])
+    >>> ground_planes(house)
+    [0.0, 3.0]
     """
     who = agent or Agent()
     share = checks.number(share, "share", low=0.0, high=1.0)
@@ -538,6 +553,17 @@ class Building:
         The paper's "special markups to show transition areas between different levels"; `from_mesh` finds them.
     slack : float, metres, >= 0
         How far the border of a transition area may lie from that of its floor and still be the same border.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> floors = [FloorPlan(box(0, 0, 4, 2)), FloorPlan(box(10, 0, 14, 2), height=3.0)]
+    >>> stairs = Transition(FloorPlan(box(4, 0, 10, 2), height=1.5), floors=(0, 1))
+    >>> building = Building(floors, [stairs])
+    >>> building
+    <Building: 2 floors, 1 transitions>
+    >>> building.decompose().path((1, 1, 0), (13, 1, 3)).points.tolist()
+    [[1.0, 1.0, 0.0], [4.0, 1.0, 0.0], [10.0, 1.0, 3.0], [13.0, 1.0, 3.0]]
     """
 
     def __init__(
@@ -561,7 +587,32 @@ class Building:
     def from_mesh(
         cls, mesh: Mesh, *, agent: Agent | None = None, heights: Sequence[float] | None = None, thickness: float = 0.0
     ) -> Building:
-        """Find the ground planes of a mesh (or take `heights`), its floors and what joins them."""
+        """Find the floors of a mesh and the stairs and slopes that join them.
+
+        Parameters
+        ----------
+        mesh : Mesh
+        agent : Agent, optional
+            Who walks there, as for `FloorPlan.slice`. The default agent by default.
+        heights : sequence of float, metres, optional
+            Heights of the floors; by default the ground planes that `ground_planes` finds.
+        thickness : float, metres, >= 0
+            Width given to walls that are drawn as single sheets; 0 leaves them out.
+
+        Raises
+        ------
+        GeometryError
+            When the mesh has no level ground, or none at one of the given heights.
+
+        Examples
+        --------
+        >>> corners = [(x, y, z) for x, z in [(0, 0), (4, 0), (10, 3), (14, 3)] for y in (0, 2)]
+        >>> strips = [(k, k + 2, k + 3, k + 1) for k in (0, 2, 4)]  # a floor, a ramp and a floor above
+        >>> house = Mesh(corners, [t for a, b, c, d in strips for t in ((a, b, c), (a, c, d))])
+        >>> building = Building.from_mesh(house)
+        >>> building, [floor.height for floor in building.floors]
+        (<Building: 2 floors, 1 transitions>, [0.0, 3.0])
+        """
         who = agent or Agent()
         if heights is None:
             planes = sorted(ground_planes(mesh, agent=who))
@@ -581,7 +632,22 @@ class Building:
 
     @interruptible
     def decompose(self, method: str = "deaccon", **options: Any) -> Decomposition:
-        """Cut all floors and transition areas into convex regions with one navigation graph."""
+        """Cut all floors and transition areas into convex regions with one navigation graph.
+
+        Parameters
+        ----------
+        method : "deaccon", "space-filling" or "hertel-mehlhorn"
+        **options
+            As for `FloorPlan.decompose`.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> floors = [FloorPlan(box(0, 0, 4, 2)), FloorPlan(box(10, 0, 14, 2), height=3.0)]
+        >>> stairs = Transition(FloorPlan(box(4, 0, 10, 2), height=1.5), floors=(0, 1))
+        >>> Building(floors, [stairs]).decompose("hertel-mehlhorn")
+        <Decomposition by hertel-mehlhorn: 3 regions, 2 gateways>
+        """
         checks.choice(method, "method", METHODS)
         frame = decomposition.frame_of([*self.floors, *(transition.plan for transition in self.transitions)])
         levels = [decomposition.level(plan, frame, method, options) for plan in self.floors]

@@ -391,6 +391,15 @@ class Decomposition(Savable):
     -----
     Queries are thread-safe, also while another thread adds or removes obstacles: each sees the decomposition before or
     after the edit.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+    >>> cut
+    <Decomposition by deaccon: 3 regions, 2 gateways>
+    >>> cut.region_areas.tolist(), cut.coverage
+    ([16.0, 6.0, 12.0], 1.0)
     """
 
     _OWN = (("_marks", deque), ("_edit", threading.Lock))
@@ -425,7 +434,20 @@ class Decomposition(Savable):
     @classmethod
     @interruptible
     def build(cls, plan: FloorPlan, method: str, **options: Any) -> Decomposition:
-        """Cut a plan into convex regions; see `FloorPlan.decompose`."""
+        """Cut a plan into convex regions.
+
+        Parameters
+        ----------
+        plan : FloorPlan
+        method, **options
+            As for `FloorPlan.decompose`.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> Decomposition.build(FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]), "deaccon")
+        <Decomposition by deaccon: 3 regions, 2 gateways>
+        """
         checks.choice(method, "method", METHODS)
         return cls._of_cut([level(plan, plan.frame, method, options)], plan.frame, method, options)
 
@@ -596,7 +618,25 @@ class Decomposition(Savable):
 
     @at_one_moment
     def neighbours(self, region: int) -> NDArray[np.int32]:
-        """Regions that share a gateway with a region."""
+        """Return the regions that share a gateway with a region.
+
+        Parameters
+        ----------
+        region : int, 0 to `num_regions` - 1
+
+        Returns
+        -------
+        (k,) int32 array
+            Their numbers, ascending.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> door = cut.locate((5, 3.5))
+        >>> cut.neighbours(door).tolist(), cut.locate([(1, 1), (9, 1)]).tolist()
+        ([0, 2], [0, 2])
+        """
         number = self._region(region)
         return self.cells.neighbours[self.cells.beside[number] : self.cells.beside[number + 1]]
 
@@ -634,6 +674,13 @@ class Decomposition(Savable):
         Returns
         -------
         (q,) int32 array, or an int for one point
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> cut.locate((1, 1)), cut.locate([(2, 1), (5, 1)], last=0).tolist()
+        (0, [0, -1])
         """
         array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1
@@ -657,7 +704,7 @@ class Decomposition(Savable):
 
     @at_one_moment
     def collides(self, points: ArrayLike, radius: float = 0.0, last: ArrayLike | int | None = None) -> Any:
-        """Whether a point or disc collides with the world, that is, leaves the free space.
+        """Return whether a point or disc collides with the world, that is, leaves the free space.
 
         Parameters
         ----------
@@ -671,6 +718,13 @@ class Decomposition(Savable):
         Returns
         -------
         (q,) bool array, or a bool for one point
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> cut.collides((5, 1)), cut.collides([(3, 1), (3.8, 1)], radius=0.5).tolist()
+        (True, [False, True])
         """
         radius = checks.number(radius, "radius", low=0.0, high=checks.LARGEST)
         array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
@@ -709,6 +763,8 @@ class Decomposition(Savable):
         OffMapError
             When one point is asked for and has no place.
 
+        Examples
+        --------
         >>> from wayfold import FloorPlan
         >>> from shapely import box
         >>> FloorPlan(box(0, 0, 10, 4)).decompose().nearest((12, 1)).tolist()
@@ -759,6 +815,8 @@ class Decomposition(Savable):
         OffMapError
             When a start or goal lies in no region.
 
+        Examples
+        --------
         >>> from wayfold import FloorPlan
         >>> from shapely import box
         >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 4)]).decompose()
@@ -798,6 +856,8 @@ class Decomposition(Savable):
         OffMapError
             When there is no region to draw from.
 
+        Examples
+        --------
         >>> from wayfold import FloorPlan
         >>> from shapely import box
         >>> FloorPlan(box(0, 0, 10, 4), height=2.0).decompose().random_points(2, seed=1)[:, 2].tolist()
@@ -900,6 +960,14 @@ class Decomposition(Savable):
         ------
         OffMapError
             When any start or goal lies in no region; then nothing is searched.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> paths = cut.paths([(1, 1), (3, 3)], [(9, 1), (7, 3)])
+        >>> paths.costs.round(3).tolist()
+        [9.211, 4.0]
         """
         a, b = self._places(starts, "starts"), self._places(goals, "goals")
         checks.same_length(a, b)
@@ -916,6 +984,14 @@ class Decomposition(Savable):
         ------
         OffMapError
             When there is no free space, so no polygon.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> mesh = cut.navmesh()
+        >>> mesh.num_polygons == cut.num_regions, round(mesh.path((1, 1), (9, 1)).length, 3)
+        (True, 9.211)
         """
         return gateways.navmesh(self)
 
@@ -942,18 +1018,47 @@ class Decomposition(Savable):
         ----------
         obstacle : shapely Polygon or MultiPolygon, or (n, 2) array_like
         level : int
-            The floor.
+            Number of the floor; transition areas are counted after the floors.
 
         Returns
         -------
         list of int
             The new regions. Untouched regions keep their polygons, but are renumbered.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> _ = cut.add_obstacle(box(4, 3, 6, 4))  # close the door
+        >>> cut.path((1, 1), (9, 1)).found
+        False
         """
         with self._edit:
             return add(self, obstacle, level)
 
     def remove_obstacle(self, number: int, level: int = 0) -> list[int]:
-        """Remove obstacle `number` of a floor's plan and recut only the regions beside it."""
+        """Remove an obstacle from a floor and recut only the regions beside it.
+
+        Parameters
+        ----------
+        number : int, from 0
+            Which of the obstacles of the floor's plan; those behind it move up by one.
+        level : int
+            As for `add_obstacle`.
+
+        Returns
+        -------
+        list of int
+            The new regions. Untouched regions keep their polygons, but are renumbered.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> cut = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)]).decompose()
+        >>> _ = cut.remove_obstacle(0)
+        >>> cut.path((1, 1), (9, 1)).length
+        8.0
+        """
         with self._edit:
             return remove(self, number, level)
 

@@ -56,6 +56,17 @@ class FloorPlan(Portable):
     (`resolution`); whole numbers and cell corners stay as they are. Obstacles that touch may come apart by rounding, so
     passages narrower than 1e-9 of that side are closed. Instances are not changed: `with_obstacle` and
     `without_obstacle` give new plans.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+    >>> plan
+    <FloorPlan: 10 x 4 m, 1 obstacles>
+    >>> plan.area, len(plan.free.geoms)
+    (34.0, 1)
+    >>> round(plan.decompose().path((1, 1), (9, 1)).length, 3)
+    9.211
     """
 
     def __init__(self, boundary: Any, obstacles: Iterable[Any] = (), *, height: float = 0.0) -> None:
@@ -87,7 +98,21 @@ class FloorPlan(Portable):
 
     @overlaying()
     def space_in(self, frame: Frame) -> polygons.FreeSpace:
-        """The free space relative to the origin of a frame, which may be that of a larger world."""
+        """Return the free space relative to the origin of a frame, which may be that of a larger world.
+
+        Parameters
+        ----------
+        frame : Frame
+            Its origin and extent, metres. `space` is that in the plan's own frame.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+        >>> space = plan.space_in(Frame((100.0, 0.0, 0.0), 200.0))
+        >>> space.area, space.free.bounds
+        (34.0, (-100.0, 0.0, -90.0, 4.0))
+        """
         origin = -frame.origin[0], -frame.origin[1]
         boundary, *obstacles = (polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
         solid = shapely.union_all(obstacles, grid_size=self.resolution)
@@ -125,7 +150,13 @@ class FloorPlan(Portable):
         return parts
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each point, (q, 2) or (q, 3), lies in the free space or on its border."""
+        """Return whether each point, (q, 2) or (q, 3), lies in the free space or on its border, as (q,) bools.
+
+        >>> from shapely import box
+        >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+        >>> plan.contains([(1, 1), (5, 1), (4, 2), (11, 1)]).tolist()
+        [True, False, True, False]
+        """
         array = self.frame.local(checks.points3(points))
         shapely.prepare(self.space.free)
         return np.asarray(shapely.intersects_xy(self.space.free, array[:, 0], array[:, 1]))
@@ -145,6 +176,15 @@ class FloorPlan(Portable):
         ------
         ParameterError
             When there is no such method, it has no such option, or an option is outside its limits.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+        >>> plan.decompose()
+        <Decomposition by deaccon: 3 regions, 2 gateways>
+        >>> plan.decompose("hertel-mehlhorn", combine=False).num_regions
+        6
         """
         from wayfold.floorplan.decomposition import Decomposition
 
@@ -153,11 +193,46 @@ class FloorPlan(Portable):
     # --- other plans -----------------------------------------------------------------------------------------------
 
     def with_obstacle(self, obstacle: Any) -> FloorPlan:
-        """The plan with one more obstacle, which becomes the last."""
+        """Return the plan with one more obstacle, which becomes the last.
+
+        Parameters
+        ----------
+        obstacle : shapely Polygon or MultiPolygon, or (n, 2) array_like, metres
+
+        Returns
+        -------
+        FloorPlan
+            A new plan; this one stays as it is.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+        >>> plan.with_obstacle(box(0, 0, 1, 1)).area, plan.area
+        (33.0, 34.0)
+        """
         return FloorPlan(self.boundary, (*self.obstacles, obstacle), height=self.height)
 
     def without_obstacle(self, number: int) -> FloorPlan:
-        """The plan without the obstacle of a number from 0; those behind it move up by one."""
+        """Return the plan without one of its obstacles; those behind it move up by one.
+
+        Parameters
+        ----------
+        number : int, from 0
+            Which of `obstacles`.
+
+        Returns
+        -------
+        FloorPlan
+            A new plan; this one stays as it is.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> plan = FloorPlan(box(0, 0, 10, 4), [box(4, 0, 6, 3)])
+        >>> plan.without_obstacle(0).area, plan.area
+        (40.0, 34.0)
+        """
         number = checks.whole(number, "number", low=0)
         if number >= len(self.obstacles):
             raise ParameterError(f"there is no obstacle {number}: the plan has {len(self.obstacles)}")
@@ -166,15 +241,23 @@ class FloorPlan(Portable):
 
     @classmethod
     def from_cells(cls, free: ArrayLike, *, cell: float = 1.0, simplify: float = 0.0) -> FloorPlan:
-        """A plan from a grid of cells.
+        """Build a plan from a grid of cells.
 
         Parameters
         ----------
         free : (height, width) array_like of bool
             Where one can walk. Cell (x, y) covers the square from (x, y) to (x + 1, y + 1), times `cell`.
         cell : float, metres, 1e-9 to 1e12
+            Side of a cell.
         simplify : float, metres, >= 0
-            How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
+            How far walls may be moved to make them simpler, which gives fewer regions; 0 keeps the exact borders of the
+            cells.
+
+        Examples
+        --------
+        >>> plan = FloorPlan.from_cells([[1, 1, 1], [1, 0, 1]], cell=0.5)
+        >>> plan.area, [obstacle.bounds for obstacle in plan.obstacles]
+        (1.25, [(0.5, 0.5, 1.0, 1.0)])
         """
         mask = checks.numbers(free, "free", "truth values of shape (height, width)", bools=True)
         if mask.ndim != 2 or mask.size == 0 or mask.dtype.kind not in "biu":
@@ -189,27 +272,41 @@ class FloorPlan(Portable):
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str], *, simplify: float = 0.0) -> FloorPlan:
-        """A plan from a MovingAI `.map`: ground is free, water is not; x is the column, y the row.
+        """Build a plan from a MovingAI `.map`: ground is free, water is not; x is the column, y the row.
 
         Parameters
         ----------
         file : path
         simplify : float, cells, >= 0
             How far walls may be moved to make them simpler; 0 keeps the exact borders of the cells.
+
+        Examples
+        --------
+        >>> formats.save_map([[True, True, True], [True, False, True]], "room.map")
+        >>> FloorPlan.from_movingai("room.map").area
+        5.0
         """
         return cls.from_cells(formats.load_map(file).kinds == 1, simplify=simplify)
 
     @classmethod
     def from_geojson(cls, file: str | os.PathLike[str], *, role: str = "role") -> FloorPlan:
-        """A plan from the polygons of a GeoJSON file.
+        """Build a plan from the polygons of a GeoJSON file.
 
         Parameters
         ----------
         file : path
             Features whose property `role` is "boundary" are the boundary (holes allowed); all others are obstacles.
-            Without a boundary the box around all features is it.
+            Without a boundary it is the box around all features.
         role : str
             Name of that property.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> walls = {"role": "boundary"}
+        >>> formats.save_geojson([(box(0, 0, 10, 4), walls), (box(4, 0, 6, 3), {"name": "desk"})], "office.geojson")
+        >>> FloorPlan.from_geojson("office.geojson").area
+        34.0
         """
         boundary: list[Polygon] = []
         obstacles: list[Polygon] = []
@@ -224,7 +321,7 @@ class FloorPlan(Portable):
 
     @classmethod
     def slice(cls, mesh: Mesh, height: float, *, agent: Agent | None = None, thickness: float = 0.0) -> FloorPlan:
-        """The plan of a mesh at a ground plane, cut as blueprints are; see `wayfold.floorplan.building`.
+        """Cut a mesh at a ground plane, as blueprints are cut; see `wayfold.floorplan.building`.
 
         Parameters
         ----------
@@ -236,6 +333,15 @@ class FloorPlan(Portable):
             `height` above the plane is an obstacle. The default agent by default.
         thickness : float, metres, >= 0
             Width given to walls that are drawn as single sheets; 0 leaves them out.
+
+        Examples
+        --------
+        >>> from wayfold import Box, Mesh
+        >>> floor = Mesh([(0, 0, 0), (10, 0, 0), (10, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> crate = Box((4, 0, 0), (6, 3, 2)).mesh()
+        >>> plan = FloorPlan.slice(Mesh.concatenate([floor, crate]), 0.0)
+        >>> plan, round(plan.area, 3)
+        (<FloorPlan: 10 x 4 m, 1 obstacles>, 34.0)
         """
         from wayfold.floorplan import building
 

@@ -30,12 +30,18 @@ _VERSIONS = ("1.0", "1.1", "2.0")
 
 @checks.checked
 class CityMesh(Mesh):
-    """A mesh in coordinates relative to a local origin.
+    """A mesh in coordinates relative to a local origin, as `load_cityjson` reads it.
 
     Attributes
     ----------
     origin : (3,) float64 array, metres
         Offset subtracted from all coordinates: ``mesh.vertices + mesh.origin`` are the coordinates in the file.
+
+    Examples
+    --------
+    >>> roof = CityMesh([(0, 0, 3), (4, 0, 3), (4, 3, 5)], [(0, 1, 2)], origin=(155000, 463000, 0))
+    >>> (roof.vertices + roof.origin)[2].tolist()
+    [155004.0, 463003.0, 5.0]
     """
 
     origin: NDArray[np.float64]
@@ -89,6 +95,17 @@ def load_cityjson(file: File, *, lod: str | None = None) -> CityMesh:
         When the version is not supported.
     FormatError
         When the file is damaged or has no surface at that level of detail. The message names the city object.
+
+    Examples
+    --------
+    >>> import json, pathlib
+    >>> surface = {"type": "MultiSurface", "lod": "1", "boundaries": [[[0, 1, 2, 3]]]}
+    >>> corners = [(155000, 463000, 2), (155008, 463000, 2), (155008, 463003, 2), (155000, 463003, 2)]
+    >>> city = {"vertices": corners, "CityObjects": {"A1": {"type": "Road", "geometry": [surface]}}}
+    >>> _ = pathlib.Path("a.city.json").write_text(json.dumps({"type": "CityJSON", "version": "1.1", **city}))
+    >>> road = load_cityjson("a.city.json")
+    >>> road.origin.tolist(), float(road.areas.sum()), road.material_names
+    ([155000.0, 463000.0, 0.0], 24.0, ('Road',))
     """
     tree = parse_json(file, read_bytes(file))
     if not isinstance(tree, dict) or tree.get("type") != "CityJSON":

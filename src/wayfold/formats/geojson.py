@@ -21,7 +21,13 @@ _MAX_DEPTH = 32  # collections within collections
 
 
 class Feature(NamedTuple):
-    """A polygon and its properties."""
+    """A polygon and its properties, as `load_geojson` reads them.
+
+    >>> from shapely import box
+    >>> pond = Feature(box(0, 0, 4, 3), {"name": "pond", "weight": 10})
+    >>> pond.polygon.area, pond.properties["weight"]
+    (12.0, 10)
+    """
 
     polygon: Polygon
     """A valid shapely polygon, possibly with holes; altitudes are dropped."""
@@ -46,6 +52,13 @@ def load_geojson(file: File) -> list[Feature]:
         exceeds 1e12. The message gives the number of the feature, from 0.
     GeometryError
         When a polygon crosses itself or has no area, with file and feature.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> save_geojson([(box(0, 0, 4, 3), {"name": "pond"}), (box(4, 0, 9, 3), {"name": "lawn"})], "park.geojson")
+    >>> {feature.properties["name"]: feature.polygon.area for feature in load_geojson("park.geojson")}
+    {'pond': 12.0, 'lawn': 15.0}
     """
     tree = parse_json(file, read_bytes(file))
     if not isinstance(tree, dict):
@@ -80,6 +93,14 @@ def save_geojson(features: Iterable[Feature | tuple[Polygon, dict[str, Any]]], f
         When a property is not a JSON value, or a polygon is empty.
     FormatError
         When the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from shapely import box
+    >>> save_geojson([(box(0, 0, 4, 3), {"name": "pond"})], "park.geojson")
+    >>> json.loads(Path("park.geojson").read_text())["features"][0]["properties"]
+    {'name': 'pond'}
     """
     from shapely.geometry import mapping
     from shapely.geometry.polygon import orient

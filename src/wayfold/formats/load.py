@@ -26,7 +26,7 @@ _KINDS = {
 
 @checks.checked
 def load(file: str | os.PathLike[str]) -> Any:
-    """Read a `.wayfold` file.
+    """Read a `.wayfold` file and return the object that was saved in it.
 
     Parameters
     ----------
@@ -41,6 +41,14 @@ def load(file: str | os.PathLike[str]) -> Any:
     ------
     FormatError
         When the file is damaged, or of an unknown version or kind.
+
+    Examples
+    --------
+    >>> from wayfold import Graph
+    >>> Graph.from_edges([(0, 0), (3, 4)], [(0, 1)]).save("road.wayfold")
+    >>> road = load("road.wayfold")
+    >>> type(road).__name__, road.path(0, 1).cost
+    ('Graph', 5.0)
     """
     kind = archive.read_archive(file, verify=False).kind
     if kind not in _KINDS:

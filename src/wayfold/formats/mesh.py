@@ -215,6 +215,15 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
     ------
     FormatError
         When the file is missing, damaged, or has no triangles.
+
+    Examples
+    --------
+    >>> roof = Mesh([(0, 0, 2), (4, 0, 2), (4, 3, 4)], [(0, 1, 2)])
+    >>> save_mesh(roof, "roof.obj")
+    >>> load_mesh("roof.obj").bounds.tolist()
+    [[0.0, 0.0, 2.0], [4.0, 3.0, 4.0]]
+    >>> load_mesh("roof.obj", up="y").bounds.tolist()  # as if y were up in the file
+    [[0.0, -4.0, 0.0], [4.0, -2.0, 3.0]]
     """
     kind = sniff(file)
     if kind == "sample" or not KINDS[kind].is_mesh:
@@ -234,7 +243,7 @@ def load_mesh(file: File, up: Literal["y", "z"] | None = None) -> Mesh:
 
 @checks.checked
 def save_mesh(mesh: Mesh, file: File) -> None:
-    """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`.
+    """Write a mesh to `.obj`, `.ply`, `.stl` or `.glb`, as the ending says.
 
     OBJ and PLY keep coordinates exactly. GLB keeps them as float32 relative to a local origin, which it gives to its
     nodes as their place, so a vertex moves by at most 6e-8 of the mesh's extent wherever the mesh lies. STL keeps them
@@ -248,6 +257,18 @@ def save_mesh(mesh: Mesh, file: File) -> None:
         When the file has another ending.
     FormatError
         When the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> roof = Mesh([(0, 0, 2), (4, 0, 2), (4, 3, 4)], [(0, 1, 2)], [0], ["tiles"])
+    >>> save_mesh(roof, "roof.obj")
+    >>> print(Path("roof.obj").read_text())
+    v 0.0 0.0 2.0
+    v 4.0 0.0 2.0
+    v 4.0 3.0 4.0
+    usemtl tiles
+    f 1 2 3
     """
     suffix = _suffix(file)
     if suffix == ".obj":

@@ -32,12 +32,20 @@ _COLUMNS = 9
 
 @dataclass(frozen=True, eq=False)
 class MovingAiMap(Portable):
-    """A grid map.
+    """A MovingAI grid map, as `load_map` reads it.
 
     Attributes
     ----------
     cells : (height, width) uint8 array
-        The characters of the file, row by row from the top.
+        The characters of the file as numbers, row by row from the top.
+
+    Examples
+    --------
+    >>> room = MovingAiMap([list(b"..@."), list(b".W@.")])
+    >>> room.width, room.height
+    (4, 2)
+    >>> room.kinds.tolist()
+    [[1, 1, 0, 1], [1, 2, 0, 1]]
     """
 
     cells: NDArray[np.uint8]
@@ -88,7 +96,12 @@ class MovingAiMap(Portable):
 
 
 class Scenario(NamedTuple):
-    """One query of a benchmark: from the cell `start` to the cell `goal`, both (x, y)."""
+    """One query of a benchmark: from the cell `start` to the cell `goal`, both (x, y).
+
+    >>> query = Scenario(0, "room.map", 3, 2, start=(0, 0), goal=(2, 1), length=2.414)
+    >>> query.start, query.length
+    ((0, 0), 2.414)
+    """
 
     bucket: int
     map: str
@@ -116,6 +129,16 @@ class Scenarios(Sequence[Scenario]):
         Cells (x, y).
     lengths : (q,) float64 array
         Length of a shortest path with 8 neighbours (1 and sqrt 2); also 0 where the file gives none.
+
+    Examples
+    --------
+    >>> queries = Scenarios([0, 0], ("room.map",) * 2, [3, 3], [2, 2], [(0, 0), (0, 1)], [(2, 1), (1, 1)], [2.5, 1.0])
+    >>> queries
+    <Scenarios: 2 queries on 1 maps>
+    >>> queries[0].start, queries[0].goal, queries[1:].lengths.tolist()
+    ((0, 0), (2, 1), [1.0])
+    >>> [query.length for query in queries if query.start == (0, 0)]
+    [2.5]
     """
 
     bucket: NDArray[np.int32]
@@ -171,6 +194,13 @@ def load_map(file: File) -> MovingAiMap:
     ------
     FormatError
         With the line, when the header or a row is invalid.
+
+    Examples
+    --------
+    >>> save_map([[True, True, False], [True, True, True]], "room.map")
+    >>> room = load_map("room.map")
+    >>> room, int((room.kinds == GROUND).sum())
+    (<MovingAiMap: 3 x 2>, 5)
     """
     lines = read_text(file).split(b"\n")
     header: dict[bytes, bytes] = {}
@@ -216,6 +246,18 @@ def save_map(cells: MovingAiMap | ArrayLike, file: File) -> None:
     cells : MovingAiMap or (height, width) array_like
         Characters as numbers (uint8), or booleans: True is ground (``.``), False blocked (``@``).
     file : path
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> save_map([[True, True, False], [True, True, True]], "room.map")
+    >>> print(Path("room.map").read_text())
+    type octile
+    height 2
+    width 3
+    map
+    ..@
+    ...
     """
     given = cells.cells if isinstance(cells, MovingAiMap) else cells
     array = checks.numbers(given, "cells", "a (height, width) array of booleans or of map characters", bools=True)
@@ -241,6 +283,15 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
     FormatError
         With the line, when a row is not bucket, map, width, height, start x, start y, goal x, goal y, length, or a
         cell lies outside the map.
+
+    Examples
+    --------
+    >>> queries = Scenarios([0, 0], ("room.map",) * 2, [3, 3], [2, 2], [(0, 0), (0, 1)], [(2, 1), (1, 1)], [2.5, 1.0])
+    >>> save_scen(queries, "room.map.scen")
+    >>> for query in load_scen("room.map.scen"):
+    ...     print(query.start, query.goal, query.length)
+    (0, 0) (2, 1) 2.5
+    (0, 1) (1, 1) 1.0
     """
     if sniff(file) == "3dscen":
         return load_scen3d(file)
@@ -256,7 +307,23 @@ def load_scen(file: File) -> Scenarios | Scenarios3D:
 
 @checks.checked
 def save_scen(scenarios: Scenarios, file: File) -> None:
-    """Write a MovingAI scenario file; lengths keep every digit."""
+    """Write a MovingAI scenario file (`.scen`); lengths keep every digit.
+
+    Raises
+    ------
+    ParameterError
+        When the name of a map is empty or contains white space.
+    FormatError
+        When the file cannot be written.
+
+    Examples
+    --------
+    >>> queries = Scenarios([0, 0], ("room.map",) * 2, [3, 3], [2, 2], [(0, 0), (0, 1)], [(2, 1), (1, 1)], [2.5, 1.0])
+    >>> from pathlib import Path
+    >>> save_scen(queries, "room.map.scen")
+    >>> Path("room.map.scen").read_text().splitlines()[1].split()
+    ['0', 'room.map', '3', '2', '0', '0', '2', '1', '2.5']
+    """
     for name in scenarios.map:
         if not name or name.split() != [name]:
             raise ParameterError(f"the name of a map must not contain white space: {checks.shown(name)}")
@@ -309,7 +376,7 @@ _COLUMNS_3D = 8
 @checks.checked
 @dataclass(frozen=True, eq=False)
 class Map3D:
-    """A voxel map in which everything but the blocked voxels is free.
+    """A MovingAI voxel map, in which everything but the blocked voxels is free.
 
     Attributes
     ----------
@@ -317,6 +384,14 @@ class Map3D:
         Voxels along x, y, z.
     blocked : (n, 3) int32 array
         Blocked voxels (x, y, z), in the order of the file.
+
+    Examples
+    --------
+    >>> voxels = Map3D([3, 2, 2], [(1, 0, 0), (1, 1, 0)])
+    >>> voxels
+    <Map3D: 3 x 2 x 2, 2 blocked>
+    >>> voxels.blocked[voxels.blocked[:, 2] == 0].tolist()  # on the ground
+    [[1, 0, 0], [1, 1, 0]]
     """
 
     shape: NDArray[np.int32]
@@ -334,12 +409,22 @@ class Map3D:
         object.__setattr__(self, "blocked", np.ascontiguousarray(voxels, np.int32))
 
     def dense(self, limit: int = 1 << 30) -> NDArray[np.bool_]:
-        """A boolean array of `shape` that is True where blocked.
+        """Return a boolean array of `shape` that is True where blocked; it takes one byte for each voxel.
 
         Parameters
         ----------
         limit : int, voxels
-            A larger map raises a `ParameterError` instead of filling the memory (one byte for each voxel).
+            A larger map raises a `ParameterError` instead of filling the memory.
+
+        Examples
+        --------
+        >>> voxels = Map3D([3, 2, 2], [(1, 0, 0), (1, 1, 0)])
+        >>> voxels.dense().sum(axis=2).tolist()  # blocked voxels of each column
+        [[0, 0], [1, 1], [0, 0]]
+        >>> Map3D([3000, 3000, 3000], []).dense()
+        Traceback (most recent call last):
+            ...
+        wayfold.errors.ParameterError: a dense array of 3000 x 3000 x 3000 voxels is over the limit of 1073741824
         """
         limit = checks.whole(limit, "limit", low=1)
         size = tuple(self.shape.tolist())
@@ -369,7 +454,12 @@ def check_columns(scenarios: Any, count: int, *, cells: Mapping[str, int], numbe
 
 
 class Scenario3D(NamedTuple):
-    """One query of a 3D benchmark: from the voxel `start` to the voxel `goal`, both (x, y, z)."""
+    """One query of a 3D benchmark: from the voxel `start` to the voxel `goal`, both (x, y, z).
+
+    >>> query = Scenario3D(start=(0, 0, 0), goal=(2, 0, 0), length=2.828, ratio=1.414)
+    >>> query.goal, query.ratio > 1  # there is something in the way
+    ((2, 0, 0), True)
+    """
 
     start: tuple[int, int, int]
     goal: tuple[int, int, int]
@@ -393,6 +483,14 @@ class Scenarios3D(Sequence[Scenario3D]):
         Length of a shortest path with 26 neighbours (1, sqrt 2, sqrt 3).
     ratios : (q,) float64 array
         That length over the length without obstacles.
+
+    Examples
+    --------
+    >>> queries = Scenarios3D("hut.3dmap", [(0, 0, 0), (0, 1, 1)], [(2, 0, 0), (2, 1, 1)], [2.5, 2.0], [1.25, 1.0])
+    >>> queries
+    <Scenarios3D: 2 queries on hut.3dmap>
+    >>> queries.lengths[queries.ratios > 1].tolist(), queries[1].goal
+    ([2.5], (2, 1, 1))
     """
 
     map: str
@@ -437,6 +535,13 @@ def load_map3d(file: File) -> Map3D:
     ------
     FormatError
         With the line, when the header is not ``voxel X Y Z`` or a row is not a voxel inside the map.
+
+    Examples
+    --------
+    >>> voxels = Map3D([3, 2, 2], [(1, 0, 0), (1, 1, 0)])
+    >>> save_map3d(voxels, "hut.3dmap")
+    >>> load_map3d("hut.3dmap").blocked.tolist()
+    [[1, 0, 0], [1, 1, 0]]
     """
     lines = read_text(file).split(b"\n")
     words = lines[0].split()
@@ -467,7 +572,23 @@ def _voxels(lines: list[bytes], shape: NDArray[np.int32]) -> NDArray[np.int32]:
 
 @checks.checked
 def save_map3d(voxels: Map3D, file: File) -> None:
-    """Write a MovingAI voxel map."""
+    """Write a MovingAI voxel map (`.3dmap`).
+
+    Raises
+    ------
+    FormatError
+        When the file cannot be written.
+
+    Examples
+    --------
+    >>> voxels = Map3D([3, 2, 2], [(1, 0, 0), (1, 1, 0)])
+    >>> from pathlib import Path
+    >>> save_map3d(voxels, "hut.3dmap")
+    >>> print(Path("hut.3dmap").read_text())
+    voxel 3 2 2
+    1 0 0
+    1 1 0
+    """
     with replacing(file) as handle:
         handle.write(b"voxel %d %d %d\n" % tuple(voxels.shape.tolist()))
         handle.writelines(b"%d %d %d\n" % tuple(voxel) for voxel in voxels.blocked.tolist())
@@ -483,6 +604,13 @@ def load_scen3d(file: File) -> Scenarios3D:
         When its version is not 1.
     FormatError
         With the line, when there is no map name or a row is not start x y z, goal x y z, length, ratio.
+
+    Examples
+    --------
+    >>> queries = Scenarios3D("hut.3dmap", [(0, 0, 0), (0, 1, 1)], [(2, 0, 0), (2, 1, 1)], [2.5, 2.0], [1.25, 1.0])
+    >>> save_scen3d(queries, "hut.3dscen")
+    >>> load_scen3d("hut.3dscen")[0]
+    Scenario3D(start=(0, 0, 0), goal=(2, 0, 0), length=2.5, ratio=1.25)
     """
     lines = read_text(file).split(b"\n")
     check_version(file, lines[0])
@@ -521,7 +649,24 @@ def _scenarios_3d(name: str, lines: list[bytes]) -> Scenarios3D:
 
 @checks.checked
 def save_scen3d(scenarios: Scenarios3D, file: File) -> None:
-    """Write a MovingAI 3D scenario file; lengths keep every digit."""
+    """Write a MovingAI 3D scenario file (`.3dscen`); lengths and ratios keep every digit.
+
+    Raises
+    ------
+    FormatError
+        When the file cannot be written.
+
+    Examples
+    --------
+    >>> queries = Scenarios3D("hut.3dmap", [(0, 0, 0), (0, 1, 1)], [(2, 0, 0), (2, 1, 1)], [2.5, 2.0], [1.25, 1.0])
+    >>> from pathlib import Path
+    >>> save_scen3d(queries, "hut.3dscen")
+    >>> print(Path("hut.3dscen").read_text())
+    version 1
+    hut.3dmap
+    0 0 0 2 0 0 2.5 1.25
+    0 1 1 2 1 1 2.0 1.0
+    """
     with replacing(file) as handle:
         handle.write(f"version 1\n{scenarios.map}\n".encode())
         for row in scenarios:

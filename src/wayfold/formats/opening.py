@@ -25,7 +25,13 @@ _STATEMENTS = 50  # of an OBJ file that are looked at
 
 
 class Kind(NamedTuple):
-    """A kind of file that Wayfold reads."""
+    """A kind of file that Wayfold reads; `KINDS` holds them all.
+
+    >>> KINDS["map"].title, KINDS["map"].endings
+    ('a MovingAI map', ('.map',))
+    >>> [name for name, kind in KINDS.items() if kind.is_mesh]
+    ['obj', 'ply', 'stl', 'glb', 'gltf', 'bsp', 'cityjson']
+    """
 
     title: str
     """Its name in messages, with an article."""
@@ -73,6 +79,8 @@ def sniff(file: File) -> str:
     FormatError
         When the file is missing, unreadable, empty, or of an unknown kind.
 
+    Examples
+    --------
     >>> import pathlib, tempfile
     >>> from wayfold import formats
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -120,6 +128,8 @@ def open(file: File, *, up: Literal["y", "z"] | None = None, **options: Any) -> 
     ParameterError
         When an option does not apply to this kind of file.
 
+    Examples
+    --------
     >>> import wayfold
     >>> wayfold.open("sample:maze", width=4, height=3).cells.shape
     (7, 9)

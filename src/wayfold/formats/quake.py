@@ -168,7 +168,12 @@ _TOKEN = re.compile(r'\s*(?:"([^"]*)"|([{}])|//[^\n]*)')
 
 
 class SpawnPoint(NamedTuple):
-    """A place that the level names: where players start, items lie, teleporters lead."""
+    """A place that the level names: where players start, where items lie, where teleporters lead.
+
+    >>> start = SpawnPoint("info_player_deathmatch", np.array([64.0, 0.0, 24.0]), angle=90.0)
+    >>> start.kind.startswith("info_player"), start.position.tolist()
+    (True, [64.0, 0.0, 24.0])
+    """
 
     kind: str
     """The game's class name, such as ``"info_player_deathmatch"``."""
@@ -179,7 +184,12 @@ class SpawnPoint(NamedTuple):
 
 
 class Carrier(NamedTuple):
-    """A place that moves players without their walking: a jump pad or a teleporter."""
+    """A place that moves players without their walking: a jump pad or a teleporter.
+
+    >>> pad = Carrier("trigger_push", np.array([(0, 0, 0), (64, 64, 8)]), target=np.array([32.0, 256.0, 200.0]))
+    >>> pad.box.mean(axis=0).tolist(), pad.target.tolist()  # a link from here to there
+    ([32.0, 32.0, 4.0], [32.0, 256.0, 200.0])
+    """
 
     kind: str
     """``"trigger_push"`` or ``"trigger_teleport"``."""
@@ -190,7 +200,14 @@ class Carrier(NamedTuple):
 
 
 class Level(NamedTuple):
-    """What `load_bsp` returns."""
+    """A Quake 3 level, as `load_bsp` reads it, in Quake units: a player is 56 high.
+
+    >>> start = SpawnPoint("info_player_deathmatch", np.array([32.0, 32.0, 24.0]), 0.0)
+    >>> floor = Mesh([(0, 0, 0), (64, 0, 0), (64, 64, 0), (0, 64, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> level = Level(floor, [start], carriers=[])
+    >>> [point.position.tolist() for point in level.points if point.kind.startswith("info_player")]
+    [[32.0, 32.0, 24.0]]
+    """
 
     mesh: Mesh
     """Collision surfaces; materials are ``solid``, ``clip`` (players only), ``sky`` and ``patch``."""
@@ -219,6 +236,21 @@ def load_bsp(file: File, *, submodels: bool = False, patch_error: float = 4.0) -
         When it is the level of another game.
     FormatError
         When it is damaged or holds nothing solid.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from struct import pack
+    >>> lumps = [b""] * 17  # one stone cube of 64 units with a place to start on it, as a map compiler writes it
+    >>> lumps[0] = b'{"classname" "info_player_start" "origin" "32 32 88"}'
+    >>> lumps[1] = pack("<64sii", b"stone", 0, 1)
+    >>> lumps[2] = np.array([(*-normal, 0) for normal in np.eye(3)] + [(*n, 64) for n in np.eye(3)], "<f4").tobytes()
+    >>> lumps[7], lumps[8], lumps[9] = pack("<36xi", 1), pack("<3i", 0, 6, 0), pack("<6q", *range(6))
+    >>> spans = [(144 + len(b"".join(lumps[:k])), len(lumps[k])) for k in range(17)]
+    >>> _ = Path("cube.bsp").write_bytes(b"IBSP" + pack("<35i", 46, *sum(spans, ())) + b"".join(lumps))
+    >>> level = load_bsp("cube.bsp")
+    >>> level.mesh, level.points[0].kind, level.points[0].position.tolist()
+    (<Mesh: 12 triangles, 64 x 64 x 64 m>, 'info_player_start', [32.0, 32.0, 88.0])
     """
     patch_error = checks.number(patch_error, "patch_error", low=0.0, open_low=True)
     data = read_bytes(file)

@@ -56,6 +56,14 @@ class TriangleIndex:
     equally far, the lower number is the answer. Every batch query takes ``workers``, the number of threads (default:
     all cores), which never changes an answer. Queries use a stack of fixed size, whatever the size of the mesh: the
     tree is at most 62 levels deep.
+
+    Examples
+    --------
+    >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+    >>> index = TriangleIndex(storey)
+    >>> distances, triangles = index.rays([(2, 2, 1)], (0, 0, 1))
+    >>> distances.tolist(), triangles.tolist()  # the ceiling, 2 m up
+    ([2.0], [1])
     """
 
     def __init__(self, mesh: Mesh) -> None:
@@ -87,7 +95,7 @@ class TriangleIndex:
     def rays(
         self, origins: ArrayLike, directions: ArrayLike, max_distance: float = np.inf, *, workers: int | None = None
     ) -> tuple[Floats, Ids]:
-        """First triangle along each ray.
+        """Return the first triangle along each ray.
 
         Parameters
         ----------
@@ -106,6 +114,14 @@ class TriangleIndex:
             How far the hit is; infinity for none.
         triangles : (q,) int32
             What is hit; -1 for nothing.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> distances, triangles = index.rays([(2, 2, 1), (8, 8, 1)], (0, 0, -1))
+        >>> distances.tolist(), triangles.tolist()
+        ([1.0, inf], [0, -1])
         """
         starts, ways, limit = _rays(origins, directions, max_distance)
         distances = np.empty(len(starts))
@@ -120,7 +136,7 @@ class TriangleIndex:
     def all_hits(
         self, origins: ArrayLike, directions: ArrayLike, max_distance: float = np.inf, *, workers: int | None = None
     ) -> tuple[NDArray[np.int64], Floats, Ids]:
-        """Every triangle along each ray, near to far: all the floors below a point, for one.
+        """Return every triangle along each ray, near to far: all the floors below a point, for one.
 
         Parameters
         ----------
@@ -135,6 +151,14 @@ class TriangleIndex:
             Ascending for each ray; a ray through a shared edge may hit both triangles at nearly the same distance.
         triangles : (h,) int32
             What is hit.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> offsets, distances, triangles = index.all_hits([(2, 2, 5), (2, 2, 1)], (0, 0, -1))
+        >>> distances[offsets[0] : offsets[1]].tolist(), triangles[offsets[0] : offsets[1]].tolist()
+        ([2.0, 5.0], [1, 0])
         """
         starts, ways, limit = _rays(origins, directions, max_distance)
         counts = np.empty(len(starts), np.int64)
@@ -155,7 +179,7 @@ class TriangleIndex:
         return offsets, distances, triangles
 
     def visible(self, a: ArrayLike, b: ArrayLike, *, workers: int | None = None) -> Flags:
-        """Whether nothing is in the way between pairs of points.
+        """Return whether nothing is in the way between pairs of points.
 
         Parameters
         ----------
@@ -168,6 +192,13 @@ class TriangleIndex:
         -------
         (q,) bool
             True where the segment meets no triangle. A point sees itself.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> index.visible([(1, 1, 1), (1, 1, 1)], [(3, 3, 2), (1, 1, 5)]).tolist()
+        [True, False]
         """
         starts, ends = _segments(a, b)
         visible = np.empty(len(starts), np.bool_)
@@ -179,7 +210,7 @@ class TriangleIndex:
         return visible
 
     def clear(self, a: ArrayLike, b: ArrayLike, radius: float, *, workers: int | None = None) -> Flags:
-        """Whether a ball can be moved straight from one point to the other without touching a triangle.
+        """Return whether a ball can be moved straight from one point to the other without touching a triangle.
 
         Parameters
         ----------
@@ -194,6 +225,15 @@ class TriangleIndex:
         -------
         (q,) bool
             True where the capsule from `a` to `b` touches no triangle.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> index.clear([(1, 1, 1)], [(3, 3, 1)], radius=0.9).tolist()
+        [True]
+        >>> index.clear([(1, 1, 1)], [(3, 3, 1)], radius=1.0).tolist()  # it touches the floor
+        [False]
         """
         starts, ends = _segments(a, b)
         radius = checks.number(radius, "radius", low=0.0)
@@ -208,7 +248,7 @@ class TriangleIndex:
     def nearest(
         self, points: ArrayLike, max_distance: float = np.inf, *, workers: int | None = None
     ) -> tuple[Floats, Ids, Floats]:
-        """Nearest triangle to each point, and where on it.
+        """Return the nearest triangle to each point, and where on it.
 
         Parameters
         ----------
@@ -227,6 +267,14 @@ class TriangleIndex:
             Which it is; -1 for none.
         closest : (q, 3) float64, metres
             Its nearest point; NaN for none.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> distances, triangles, places = index.nearest([(2, 2, 0.5), (2, 2, 9)], max_distance=5.0)
+        >>> distances.tolist(), triangles.tolist(), places[0].tolist()
+        ([0.5, inf], [0, -1], [2.0, 2.0, 0.0])
         """
         where = _points(points, "points")
         limit = _distance(max_distance)
@@ -244,7 +292,7 @@ class TriangleIndex:
         return distances, triangles, closest
 
     def overlapping(self, box_low: ArrayLike, box_high: ArrayLike) -> Ids:
-        """Triangles that touch a closed box.
+        """Return the triangles that touch a closed box.
 
         Parameters
         ----------
@@ -255,6 +303,13 @@ class TriangleIndex:
         -------
         (k,) int32
             Their numbers, ascending.
+
+        Examples
+        --------
+        >>> storey = Mesh([(0, 0, 0), (9, 0, 0), (0, 9, 0), (0, 0, 3), (9, 0, 3), (0, 9, 3)], [(0, 1, 2), (3, 4, 5)])
+        >>> index = TriangleIndex(storey)
+        >>> index.overlapping((1, 1, -1), (2, 2, 1)).tolist(), index.overlapping((1, 1, 0), (2, 2, 3)).tolist()
+        ([0], [0, 1])
         """
         low, high = checks.point3(box_low, "box_low"), checks.point3(box_high, "box_high")
         if (low > high).any():

@@ -14,7 +14,7 @@ from wayfold.errors import GeometryError
 
 @checks.checked
 class Mesh(Portable):
-    """Triangles in space, checked once and then left alone.
+    """Triangles in space: what maps are built from. Its arrays must not be changed.
 
     Parameters
     ----------
@@ -25,12 +25,20 @@ class Mesh(Portable):
     materials : (m,) array_like of int, optional
         A material number for each triangle.
     material_names : sequence of str, optional
-        Names of the materials 0, 1, 2, ...
+        Names of the materials 0, 1, 2, ... such as "water"; worlds close them and set their costs by name.
 
     Raises
     ------
     GeometryError
         When a coordinate is not finite or too large, a triangle names a vertex that is not there, or there is nothing.
+
+    Examples
+    --------
+    >>> tent = Mesh([(0, 0, 0), (4, 0, 0), (2, 3, 2), (2, -3, 2)], [(0, 1, 2), (1, 0, 3)], [0, 1], ["cloth", "net"])
+    >>> tent
+    <Mesh: 2 triangles, 4 x 6 x 2 m>
+    >>> tent.areas.round(3).tolist(), tent.bounds.tolist()
+    ([7.211, 7.211], [[0.0, -3.0, 0.0], [4.0, 3.0, 2.0]])
     """
 
     def __init__(
@@ -103,7 +111,24 @@ class Mesh(Portable):
         return f"<Mesh: {len(self)} triangles, {size[0]:.4g} x {size[1]:.4g} x {size[2]:.4g} m>"
 
     def without(self, *names: str) -> Mesh:
-        """The mesh without the triangles of some materials, such as water; names that it has not are no matter."""
+        """Return the mesh without the triangles of some materials, such as water.
+
+        Parameters
+        ----------
+        *names : str
+            Names of materials; unknown ones are ignored.
+
+        Raises
+        ------
+        GeometryError
+            When no triangle is left.
+
+        Examples
+        --------
+        >>> tent = Mesh([(0, 0, 0), (4, 0, 0), (2, 3, 2), (2, -3, 2)], [(0, 1, 2), (1, 0, 3)], [0, 1], ["cloth", "net"])
+        >>> tent.without("net", "rope").areas.round(3).tolist()
+        [7.211]
+        """
         for name in names:
             checks.text(name, "a name of a material")
         gone = [number for number, name in enumerate(self.material_names) if name in names]
@@ -114,7 +139,20 @@ class Mesh(Portable):
 
     @classmethod
     def concatenate(cls, meshes: list[Mesh] | tuple[Mesh, ...]) -> Mesh:
-        """One mesh with the triangles of all of them; material numbers are renumbered by name where names are given."""
+        """Return one mesh with the triangles of all of them, in order.
+
+        Parameters
+        ----------
+        meshes : sequence of Mesh
+            At least one. Materials are numbered anew by name; where a mesh has none, the result has none.
+
+        Examples
+        --------
+        >>> tent = Mesh([(0, 0, 0), (4, 0, 0), (2, 3, 2), (2, -3, 2)], [(0, 1, 2), (1, 0, 3)], [0, 1], ["cloth", "net"])
+        >>> camp = Mesh.concatenate([tent, Mesh(tent.vertices + [10, 0, 0], tent.triangles, [0, 0], ["net"])])
+        >>> len(camp), camp.materials.tolist(), camp.material_names
+        (4, [0, 1, 1, 1], ('cloth', 'net'))
+        """
         for mesh in meshes:
             checks.instance(mesh, "each of meshes", Mesh)
         if not len(meshes):

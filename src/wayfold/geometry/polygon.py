@@ -39,7 +39,16 @@ def _ring(polygon: ArrayLike) -> Points:
 
 @contextlib.contextmanager
 def overlaying() -> Iterator[None]:
-    """Whatever shapely cannot do with polygons inside is a `GeometryError`; also a decorator."""
+    """Raise a `GeometryError` for whatever shapely cannot do with polygons inside; also a decorator.
+
+    >>> import shapely
+    >>> bowtie = shapely.Polygon([(0, 0), (2, 2), (2, 0), (0, 2)])
+    >>> with overlaying():
+    ...     shapely.union(bowtie, shapely.box(0, 0, 1, 2))
+    Traceback (most recent call last):
+        ...
+    wayfold.errors.GeometryError: the polygons cannot be laid over each other: ...
+    """
     from shapely.errors import ShapelyError
 
     try:
@@ -49,7 +58,7 @@ def overlaying() -> Iterator[None]:
 
 
 def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
-    """Whether each point lies in a polygon; points of its edges and corners do.
+    """Return whether each point lies in a polygon; points of its edges and corners do.
 
     Parameters
     ----------
@@ -61,6 +70,12 @@ def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
     Returns
     -------
     (q,) bool
+
+    Examples
+    --------
+    >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
+    >>> contains(room, [(0.5, 2), (2, 2), (4, 1)]).tolist()  # inside, outside, on an edge
+    [True, False, True]
     """
     ring, where = _ring(polygon), _points2(points, "points")
     inside = np.empty(len(where), np.bool_)
@@ -69,30 +84,78 @@ def contains(polygon: ArrayLike, points: ArrayLike) -> NDArray[np.bool_]:
 
 
 def area(polygon: ArrayLike) -> float:
-    """Area of a simple polygon in square metres, >= 0 whichever way it turns."""
+    """Return the area of a simple polygon in square metres, >= 0 whichever way it turns.
+
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
+    >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
+    >>> area(room), area(room[::-1])
+    (10.0, 10.0)
+    """
     return abs(float(plane_kernels.polygon_moments(_ring(polygon))[0]))
 
 
 def centroid(polygon: ArrayLike) -> Points:
-    """Centre of mass of a simple polygon, (2,) metres; of its boundary when it has no area."""
+    """Return the centre of mass of a simple polygon, (2,) metres; of its boundary when it has no area.
+
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
+    >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
+    >>> middle = centroid(room)
+    >>> middle.tolist(), contains(room, [middle]).tolist()
+    ([2.0, 1.5], [False])
+    """
     return np.array(plane_kernels.polygon_moments(_ring(polygon))[1:])
 
 
 def orientation(polygon: ArrayLike) -> int:
-    """1 when a simple polygon runs counter-clockwise, -1 when clockwise, 0 when it has no area."""
+    """Return 1 when a simple polygon runs counter-clockwise, -1 when clockwise, 0 when it has no area.
+
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
+    >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
+    >>> orientation(room), orientation(room[::-1]), orientation([(0, 0), (2, 0), (4, 0)])
+    (1, -1, 0)
+    """
     return int(np.sign(plane_kernels.polygon_moments(_ring(polygon))[0]))
 
 
 def is_convex(polygon: ArrayLike) -> bool:
-    """Whether a polygon is convex: it goes round once, in either direction, and never turns back.
+    """Return whether a polygon is convex: it goes round once, in either direction, and never turns back.
 
     Corners in the middle of a straight side and repeated corners are allowed; a polygon without area is not convex.
+
+    Parameters
+    ----------
+    polygon : (n, 2) array_like, metres
+        Corners, n >= 3, in either direction.
+
+    Examples
+    --------
+    >>> room = [(0, 0), (6, 0), (6, 1), (1, 1), (1, 5), (0, 5)]  # L-shaped
+    >>> is_convex(room), is_convex([(0, 0), (2, 0), (4, 0), (4, 1)])
+    (False, True)
     """
     return bool(plane_kernels.polygon_is_convex(_ring(polygon)) != 0)
 
 
 def segments_intersect(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> NDArray[np.int8]:
-    """How the closed segments from a to b and from c to d meet, pair by pair.
+    """Return how the closed segments from a to b and from c to d meet, pair by pair.
 
     Parameters
     ----------
@@ -103,6 +166,12 @@ def segments_intersect(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -
     -------
     (q,) int8
         0 where they share no point, 1 where they touch or overlap, 2 where they cross at a point inside both.
+
+    Examples
+    --------
+    >>> wall, ways = [(0, 0), (4, 0)], [((1, -1), (1, 1)), ((2, 0), (2, 1)), ((0, 1), (4, 1))]
+    >>> segments_intersect([wall[0]] * 3, [wall[1]] * 3, [a for a, _ in ways], [b for _, b in ways]).tolist()
+    [2, 1, 0]
     """
     a, b, c, d = _points2(a, "a"), _points2(b, "b"), _points2(c, "c"), _points2(d, "d")
     if not a.shape == b.shape == c.shape == d.shape:

@@ -24,6 +24,12 @@ class Shape(Portable):
     """An upright prism: what lies over a polygon between two heights. Make one as a `Box` or a `Prism`.
 
     Boxes are equal when their corners are, prisms when their polygons and heights are.
+
+    >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+    >>> isinstance(crate, Shape), crate.bounds.tolist()
+    (True, [[1.0, 1.0, 0.0], [3.0, 2.0, 1.5]])
+    >>> crate.corners
+    ((1.0, 1.0), (3.0, 1.0), (3.0, 2.0), (1.0, 2.0))
     """
 
     corners: tuple[tuple[float, float], ...]
@@ -52,7 +58,22 @@ class Shape(Portable):
         return bounds
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Which points (q, 3) lie in it; its rim belongs to it, its top does not."""
+        """Return which points lie in the shape; its rim belongs to it, its top does not.
+
+        Parameters
+        ----------
+        points : (q, 3) array_like, metres
+
+        Returns
+        -------
+        (q,) bool
+
+        Examples
+        --------
+        >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+        >>> crate.contains([(1, 1, 0), (2, 1.5, 1.5), (5, 5, 1)]).tolist()
+        [True, False, False]
+        """
         where = checks.points3(points)
         level = (where[:, 2] >= self.low) & (where[:, 2] < self.high)
         return np.asarray(level & shapely.intersects_xy(self.polygon, where[:, 0], where[:, 1]))
@@ -60,7 +81,7 @@ class Shape(Portable):
     def hit_by(
         self, a: Points, b: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
     ) -> NDArray[np.bool_]:
-        """Which straight moves an upright cylinder cannot make because it would touch the shape.
+        """Return which straight moves an upright cylinder cannot make because it would touch the shape.
 
         Parameters
         ----------
@@ -68,6 +89,20 @@ class Shape(Portable):
             Ends of the moves.
         radius, below, above : float, metres, >= 0
             How far the cylinder reaches sideways, and below and above the moving point.
+
+        Returns
+        -------
+        (q,) bool
+
+        Examples
+        --------
+        >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+        >>> crate.hit_by([(0, 0, 0.5)], [(5, 0, 0.5)], radius=0.4).tolist()
+        [False]
+        >>> crate.hit_by([(0, 0, 0.5)], [(5, 3, 0.5)], radius=0.4).tolist()
+        [True]
+        >>> crate.hit_by([(0, 0, 2.0)], [(5, 3, 2.0)], below=0.3).tolist()  # above it
+        [False]
         """
         a, b = checks.points3(a, "a"), checks.points3(b, "b")
         if len(a) != len(b):
@@ -96,7 +131,14 @@ class Shape(Portable):
     def hit_at(
         self, points: Points, *, radius: float = 0.0, below: float = 0.0, above: float = 0.0
     ) -> NDArray[np.bool_]:
-        """At which places (q, 3) an upright cylinder would touch the shape; as `hit_by` for moves without length."""
+        """Return at which places (q, 3) an upright cylinder would touch the shape, as (q,) bools.
+
+        The parameters are those of `hit_by`, for moves without length.
+
+        >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+        >>> crate.hit_at([(0.5, 1, 0.5), (0.8, 1, 0.5)], radius=0.4).tolist()
+        [False, True]
+        """
         points = checks.points3(points)
         radius, below, above = _cylinder(radius, below, above)
         hit: NDArray[np.bool_] = (points[:, 2] > self.low - above) & (points[:, 2] < self.high + below)
@@ -108,7 +150,14 @@ class Shape(Portable):
         return hit
 
     def mesh(self) -> Mesh:
-        """Its faces as triangles that face outwards, for pictures."""
+        """Return its faces as triangles that face outwards, for pictures and files.
+
+        >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+        >>> crate.mesh()
+        <Mesh: 12 triangles, 2 x 1 x 1.5 m>
+        >>> float(crate.mesh().areas.sum())  # square metres
+        13.0
+        """
         cut = shapely.constrained_delaunay_triangles(self.polygon).geoms
         flat = [np.array(part.exterior.coords)[:3] for part in cut]
         tops = np.stack([part if _area(part) > 0 else part[::-1] for part in flat])
@@ -139,12 +188,20 @@ def _area(corners: Points) -> float:
 
 @checks.checked
 class Box(Shape):
-    """An upright box.
+    """An upright box, to block ground with or to give it a cost.
 
     Parameters
     ----------
     low, high : (x, y, z), metres
-        Opposite corners; `low` is the lesser one along every axis.
+        Opposite corners; `low` is less than `high` along every axis.
+
+    Examples
+    --------
+    >>> crate = Box((1, 1, 0), (3, 2, 1.5))
+    >>> crate.contains([(2, 1.5, 1), (2, 1.5, 2)]).tolist(), crate == Box((1, 1, 0), (3, 2, 1.5))
+    ([True, False], True)
+    >>> crate
+    Box((1, 1, 0), (3, 2, 1.5))
     """
 
     def __init__(self, low: ArrayLike, high: ArrayLike) -> None:
@@ -160,7 +217,7 @@ class Box(Shape):
 
 @checks.checked
 class Prism(Shape):
-    """What lies over a polygon between two heights.
+    """What lies over a polygon between two heights, to block ground with or to give it a cost.
 
     Parameters
     ----------
@@ -168,6 +225,14 @@ class Prism(Shape):
         At least three corners in either direction, not crossing itself; it need not be convex.
     low, high : float, metres
         The heights; ``low < high``.
+
+    Examples
+    --------
+    >>> pond = Prism([(0, 0), (4, 0), (4, 3), (2, 1)], low=-1, high=0.5)
+    >>> pond
+    Prism(4 corners, -1 to 0.5 m)
+    >>> pond.contains([(3, 1, 0), (1, 2, 0)]).tolist()
+    [True, False]
     """
 
     def __init__(self, polygon: ArrayLike, low: float, high: float) -> None:

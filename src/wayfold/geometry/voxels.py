@@ -23,7 +23,9 @@ _SLACK = 4e-15  # of the largest cell number; several times what rounding can do
 
 @checks.checked
 class Voxels(Portable):
-    """A sparse set of cubic cells. Cell (x, y, z) is the closed box from ``origin + cell * (x, y, z)``, one cell wide.
+    """A sparse set of cubic cells, as `voxelise` makes it.
+
+    Cell (x, y, z) is the closed box from ``origin + cell * (x, y, z)``, one cell wide.
 
     Parameters
     ----------
@@ -40,6 +42,15 @@ class Voxels(Portable):
         Lowest cell number along each axis.
     shape : (3,) tuple of int
         Number of cells along each axis from the lowest to the highest.
+
+    Examples
+    --------
+    >>> slab = Mesh([(0, 0, 0), (3, 0, 0), (3, 2, 0), (0, 2, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> cells = voxelise(slab, 1.0, origin=(0, 0, -0.5))
+    >>> cells
+    <Voxels: 20 cells of 1 m in 5 x 4 x 1>
+    >>> cells.cells[:2].tolist(), cells.low.tolist()
+    ([[-1, -1, 0], [-1, 0, 0]], [-1, -1, 0])
     """
 
     def __init__(self, cells: Cells, origin: NDArray[np.float64], cell: float) -> None:
@@ -63,7 +74,7 @@ class Voxels(Portable):
         return f"<Voxels: {len(self)} cells of {self.cell:g} m in {' x '.join(map(str, self.shape))}>"
 
     def dense(self, *, limit: int = 2**30) -> NDArray[np.bool_]:
-        """All cells from the lowest to the highest as one bool array.
+        """Return all cells from the lowest to the highest as one bool array.
 
         Parameters
         ----------
@@ -79,6 +90,12 @@ class Voxels(Portable):
         ------
         ParameterError
             When it would be larger than `limit`.
+
+        Examples
+        --------
+        >>> ramp = Mesh([(0, 0, 0), (3, 0, 3), (3, 1, 3), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> voxelise(ramp, 1.0).dense().any(axis=1).astype(int).tolist()  # from the side
+        [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
         """
         limit = checks.whole(limit, "limit", low=1)
         size = self.shape[0] * self.shape[1] * self.shape[2]
@@ -97,7 +114,7 @@ class Voxels(Portable):
         return _encode(self.cells - self.low, self.shape)
 
     def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Whether the cell of each point is marked; a point on a face is in the cell above it.
+        """Return whether the cell of each point is marked; a point on a face is in the cell above it.
 
         Parameters
         ----------
@@ -107,6 +124,12 @@ class Voxels(Portable):
         Returns
         -------
         (q,) bool
+
+        Examples
+        --------
+        >>> slab = Mesh([(0, 0, 0), (3, 0, 0), (3, 2, 0), (0, 2, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> voxelise(slab, 0.5).contains([(1, 1, 0), (1, 1, 0.2), (1, 1, 0.3), (9, 9, 9)]).tolist()
+        [True, True, False, False]
         """
         places = np.floor((checks.points3(points, largest=np.inf) - self.origin) / self.cell) - self.low
         inside = ((places >= 0) & (places < self.shape)).all(axis=1)
@@ -119,14 +142,14 @@ class Voxels(Portable):
 
 @checks.checked
 def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, workers: int | None = None) -> Voxels:
-    """Every cell whose closed box touches a triangle: conservative, so nothing slips through.
+    """Return every cell whose closed box touches a triangle: conservative, so nothing slips through.
 
     Parameters
     ----------
     mesh : Mesh
         What to fill; its surface only, not what it encloses.
     cell : float, metres, > 0
-        Width of the cells.
+        Width of the cells; on large surfaces half of it marks about four times as many.
     origin : (3,) array_like, metres, optional
         A corner of the lattice, the low corner of cell (0, 0, 0). The default is half a cell below the mesh, so that
         numbers start at 0 and flat floors at the very bottom lie inside cells and not on the faces between two.
@@ -146,6 +169,14 @@ def voxelise(mesh: Mesh, cell: float, *, origin: ArrayLike | None = None, worker
     Notes
     -----
     Memory is 16 bytes for each triangle and for each cell that a triangle touches, however large the box around them.
+
+    Examples
+    --------
+    >>> slab = Mesh([(0, 0, 0), (3, 0, 0), (3, 2, 0), (0, 2, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> voxelise(slab, 1.0), len(voxelise(slab, 0.5))
+    (<Voxels: 12 cells of 1 m in 4 x 3 x 1>, 35)
+    >>> voxelise(slab, 1.0, origin=(0, 0, 0)).shape  # the floor lies in the faces between two layers
+    (5, 4, 2)
     """
     width = checks.number(cell, "cell", low=0.0, open_low=True)
     corner = mesh.bounds[0] - 0.5 * width if origin is None else checks.point3(origin, "origin")

@@ -56,6 +56,16 @@ class Graph(Savable):
         What a metre of straight distance costs at the least: the factor on the heuristic of A*.
     workspaces : Workspaces
         Scratch memory that searches borrow.
+
+    Examples
+    --------
+    >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4)], [(0, 1), (1, 2)])
+    >>> roads
+    <Graph: 3 nodes, 2 edges, 0.0 MB>
+    >>> roads.path(0, 2).cost, roads.nearest((3, 3))
+    (7.0, 2)
+    >>> roads.targets[roads.offsets[1] : roads.offsets[2]].tolist()  # the neighbours of node 1
+    [0, 2]
     """
 
     def __init__(
@@ -112,6 +122,15 @@ class Graph(Savable):
         -----
         Edges are read in blocks, so that beside the input and the finished arrays only 8 bytes a node are needed.
         The result does not depend on the order of the edges.
+
+        Examples
+        --------
+        >>> from wayfold import Motion
+        >>> Graph.from_edges([(0, 0), (3, 4)], [(0, 1)]).path(0, 1).cost  # metres
+        5.0
+        >>> wall = Graph.from_edges([(0, 0), (0, 4)], [(0, 1)], costs=[12.0], motions=[Motion.ADHESIVE], directed=True)
+        >>> wall.path(0, 1, motions=Motion.ADHESIVE).cost, wall.path(0, 1, motions=Motion.SURFACE).found
+        (12.0, False)
         """
         where = build.check_points(points)
         rows = build.rows_from_edges(len(where), edges, costs, motions, directed)
@@ -134,7 +153,15 @@ class Graph(Savable):
         return sum(array.nbytes for array in given if array is not None)
 
     def memory(self) -> dict[str, int]:
-        """Bytes by what they are for; `workspaces` counts those that earlier queries left for reuse."""
+        """Return the bytes of the graph by what they are for.
+
+        `total` is `nbytes`; `workspaces`, which it does not count, is scratch that earlier queries left for reuse.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> memory = roads.memory()
+        >>> memory["points"], memory["targets"], memory["total"] == roads.nbytes
+        (96, 16, True)
+        """
         return {
             "points": self.points.nbytes,
             "offsets": self.offsets.nbytes,
@@ -194,9 +221,13 @@ class Graph(Savable):
             With `nodes`; status UNREACHABLE when there is none. Between different components that takes no search,
             unless a partial path is wanted.
 
-        >>> graph = Graph.from_edges([(0, 0), (1, 0), (1, 1)], [(0, 1), (1, 2)])
-        >>> graph.path(0, 2).nodes.tolist()
+        Examples
+        --------
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> roads.path(0, 2).nodes.tolist()
         [0, 1, 2]
+        >>> roads.path(0, 3).status.name, roads.path(0, 3, partial=True).nodes.tolist()
+        ('UNREACHABLE', [0, 1, 2])
         """
         first, last = self._node(start, "start"), self._node(goal, "goal")
         checks.choice(algorithm, "algorithm", _ALGORITHMS)
@@ -241,6 +272,13 @@ class Graph(Savable):
             As for `path`, for every query.
         workers : int, >= 1, optional
             Threads, all cores by default.
+
+        Examples
+        --------
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> paths = roads.paths([0, 1, 3], 2)
+        >>> paths.costs.tolist(), paths[0].nodes.tolist()
+        ([7.0, 4.0, inf], [0, 1, 2])
         """
         first, last = checks.node_pairs(self._nodes(starts, "starts"), self._nodes(goals, "goals"))
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
@@ -290,6 +328,14 @@ class Graph(Savable):
         -------
         (n,) or (k,) float64 array
             Infinity where there is no path.
+
+        Examples
+        --------
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> roads.distances(0).tolist()
+        [0.0, 3.0, 7.0, inf]
+        >>> roads.distances(0, [2, 1]).tolist(), roads.distances(0, limit=5.0).tolist()
+        ([7.0, 3.0], [0.0, 3.0, inf, inf])
         """
         node = self._node(source, "source")
         wanted = None if targets is None else np.atleast_1d(self._nodes(targets, "targets")).ravel()
@@ -300,7 +346,7 @@ class Graph(Savable):
         return searcher.costs_from(space, self.workspaces, node, wanted, most)
 
     def expanded(self, start: int, goal: int, *, motions: int | None = None) -> NDArray[np.int64]:
-        """Nodes that A* settles on its way from one node to another, ascending, for pictures.
+        """Return the nodes that A* settles on its way from one node to another, ascending, for pictures.
 
         Parameters are those of `path`.
 
@@ -311,13 +357,20 @@ class Graph(Savable):
         return searcher.settled_nodes(self.search_space(motions), self.workspaces, first, last, self.scale)
 
     def tree(self, goal: int, *, motions: int | None = None) -> Tree:
-        """Find the cheapest paths from all nodes to one by a single search, for a crowd that goes to one place.
+        """Search once from a goal for the cheapest paths of all nodes to it, for a crowd that goes to one place.
 
         Parameters
         ----------
         goal : int, 0 to n - 1
         motions
             As for `path`.
+
+        Examples
+        --------
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> home = roads.tree(0)
+        >>> home.costs.tolist(), home.path(2).nodes.tolist()
+        ([0.0, 3.0, 7.0, inf], [2, 1, 0])
         """
         usable = _EVERY_MOTION if motions is None else int(check_motions(motions))
         return Tree(self, self._node(goal, "goal"), usable)
@@ -327,6 +380,12 @@ class Graph(Savable):
 
         In a directed graph one-way edges join components too: nodes of different components cannot reach each other,
         nodes of the same one may.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> roads.components().tolist()
+        [0, 0, 0, 1]
+        >>> int(np.bincount(roads.components()).argmax())  # the largest part
+        0
         """
         # Without motions on the edges every set of motions sees the same graph.
         usable = _EVERY_MOTION if motions is None or self.motions is None else int(check_motions(motions))
@@ -340,7 +399,19 @@ class Graph(Savable):
         return labels
 
     def forget_components(self) -> None:
-        """Compute components anew when they are next asked for: the edges have been changed in place."""
+        """Compute components anew when they are next asked for.
+
+        For maps that edit the edges of their graph in place, by its `motions`. Queries that name no motions do not look
+        at them.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4)], [(0, 1), (1, 2)], motions=[1, 1])
+        >>> roads.components(motions=1).tolist()
+        [0, 0, 0]
+        >>> roads.motions[2:] = 0  # close the edge between 1 and 2, in the rows of both
+        >>> roads.forget_components()
+        >>> roads.components(motions=1).tolist()
+        [0, 0, 1]
+        """
         self._components.clear()
 
     def with_costs(self, costs: NDArray[np.float32]) -> Graph:
@@ -353,6 +424,8 @@ class Graph(Savable):
         costs : (m,) float32 array
             One for each of `targets`; infinite exactly where those of this graph are.
 
+        Examples
+        --------
         >>> road = Graph.from_edges([(0, 0), (1, 0)], [(0, 1)])
         >>> road.with_costs(np.array([3, 3], np.float32)).path(0, 1).cost
         3.0
@@ -371,6 +444,12 @@ class Graph(Savable):
         Returns
         -------
         (q,) int64 array, or an int for one point
+
+        Examples
+        --------
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> roads.nearest((2.5, 0.5)), roads.nearest([(0, 1), (8, 8)]).tolist()
+        (1, [0, 3])
         """
         array = checks.floats(points, "points", "numbers of shape (q, 2) or (q, 3), or one point")
         single = array.ndim == 1 and array.size > 0
@@ -383,7 +462,12 @@ class Graph(Savable):
         return int(nodes[0]) if single else nodes
 
     def reversed(self) -> Graph:
-        """Return the graph with every edge reversed; an undirected graph is its own reverse."""
+        """Return the graph with every edge reversed; an undirected graph is its own reverse.
+
+        >>> lane = Graph.from_edges([(0, 0), (3, 0)], [(0, 1)], directed=True)
+        >>> lane.path(1, 0).found, lane.reversed().path(1, 0).found
+        (False, True)
+        """
         if not self.directed:
             return self
         if self._reverse is None:
@@ -394,7 +478,15 @@ class Graph(Savable):
     def search_space(
         self, motions: int | None = None, labels: NDArray[Any] | None = None, allowed: ArrayLike | None = None
     ) -> search_kernels.GraphSpace:
-        """The graph as search kernels see it; `motions`, `labels` and `allowed` are those of `path`."""
+        """Return the graph as search kernels see it, for kernels of your own.
+
+        Its arrays are those of the graph, not copies; `motions`, `labels` and `allowed` are those of `path`.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> space = roads.search_space(motions=1)
+        >>> space.usable, space.offsets is roads.offsets
+        (1, True)
+        """
         return self._space(_EVERY_MOTION if motions is None else int(check_motions(motions)), labels, allowed)
 
     # --- other forms -----------------------------------------------------------------------------------------
@@ -446,7 +538,7 @@ class Graph(Savable):
 
     @classmethod
     def from_networkx(cls, graph: Any, *, points: str = "pos", weight: str | None = "weight") -> Graph:
-        """A graph from a networkx graph; nodes are numbered in networkx's order.
+        """Build a graph from a networkx graph; nodes are numbered in networkx's order.
 
         Parameters
         ----------
@@ -455,6 +547,16 @@ class Graph(Savable):
             Node attribute with the position, (x, y) or (x, y, z). Nodes may all lack it: they then lie at the origin.
         weight : str or None
             Edge attribute with the cost; None, or no edge that has it, for the Euclidean length.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> streets = nx.Graph()
+        >>> streets.add_node("station", pos=(0, 0))
+        >>> streets.add_node("market", pos=(300, 400))
+        >>> streets.add_edge("station", "market")
+        >>> Graph.from_networkx(streets).path(0, 1).cost
+        500.0
         """
         networkx = _networkx()
         if not isinstance(graph, networkx.Graph):
@@ -477,7 +579,13 @@ class Graph(Savable):
         return cls.from_edges(where, edges, costs=costs, directed=graph.is_directed())
 
     def to_networkx(self) -> Any:
-        """A networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes."""
+        """Return a networkx Graph or DiGraph (MultiGraph where edges are parallel) with `pos` and `weight` attributes.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4)], [(0, 1), (1, 2)])
+        >>> streets = roads.to_networkx()
+        >>> list(streets.edges(data="weight")), streets.nodes[2]["pos"]
+        ([(0, 1, 3.0), (1, 2, 4.0)], (3.0, 4.0, 0.0))
+        """
         networkx = _networkx()
         pairs, slots = edge_list(self)
         parallel = len(distinct(pairs).rows) != len(pairs)
@@ -496,7 +604,7 @@ class Graph(Savable):
 
     @classmethod
     def from_scipy(cls, matrix: Any, points: ArrayLike | None = None, *, directed: bool | None = None) -> Graph:
-        """A graph from a sparse matrix of costs.
+        """Build a graph from a sparse matrix of costs.
 
         Parameters
         ----------
@@ -508,6 +616,15 @@ class Graph(Savable):
         directed : bool, optional
             By default a symmetric matrix (every stored entry has its like on the other side of the diagonal) gives an
             undirected graph, any other a directed one.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> costs = csr_array([[0, 5, 0], [5, 0, 2], [0, 2, 0]])
+        >>> Graph.from_scipy(costs).path(0, 2).cost
+        7.0
+        >>> Graph.from_scipy(csr_array([[0, 5], [0, 0]])).directed
+        True
         """
         import scipy.sparse
 
@@ -535,9 +652,13 @@ class Graph(Savable):
         return cls.from_edges(where, edges, costs=values, directed=directed)
 
     def to_scipy(self) -> Any:
-        """A (n, n) float64 csr_array of costs; parallel edges stay separate entries until scipy sums them.
+        """Return the costs as an (n, n) float64 csr_array; parallel edges stay separate entries until scipy sums them.
 
         An undirected edge is stored in both directions, a loop once.
+
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4)], [(0, 1), (1, 2)])
+        >>> roads.to_scipy().toarray().tolist()
+        [[0.0, 3.0, 0.0], [3.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
         """
         import scipy.sparse
 

@@ -30,6 +30,14 @@ class Tree:
         Cost from each node to the goal, infinite where there is no way.
     parents : (n,) int32 array
         The next node on the way to the goal; -1 at the goal and where there is no way.
+
+    Examples
+    --------
+    >>> from wayfold import Graph
+    >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+    >>> home = roads.tree(0)
+    >>> home.costs.tolist(), home.parents.tolist()
+    ([0.0, 3.0, 7.0, inf], [-1, 0, 1, -1])
     """
 
     def __init__(self, graph: Graph, goal: int, motions: int) -> None:
@@ -39,11 +47,46 @@ class Tree:
         self.costs, self.parents = searcher.tree_from(graph.reversed()._space(usable), graph.workspaces, self.goal)
 
     def path(self, start: int) -> Path:
-        """The cheapest path from a node to the goal."""
+        """Return the cheapest path from a node to the goal, without a search.
+
+        Parameters
+        ----------
+        start : int, 0 to n - 1
+
+        Returns
+        -------
+        Path
+            With `nodes`; status UNREACHABLE where there is no way.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> home = roads.tree(0)
+        >>> home.path(2).nodes.tolist(), home.path(3).found
+        ([2, 1, 0], False)
+        """
         return self.paths([start])[0]
 
     def paths(self, starts: ArrayLike) -> Paths:
-        """The cheapest paths from many nodes, (q,), to the goal."""
+        """Return the cheapest paths from many nodes to the goal, without a search.
+
+        Parameters
+        ----------
+        starts : (q,) array_like of int, 0 to n - 1
+
+        Returns
+        -------
+        Paths
+            With the status UNREACHABLE where there is no way.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> roads.tree(0).paths([2, 3, 0]).costs.tolist()
+        [7.0, inf, 0.0]
+        """
         nodes = np.atleast_1d(self._graph._nodes(starts, "starts"))
         if nodes.ndim != 1:
             raise ParameterError(f"starts must have shape (q,), not {nodes.shape}")
@@ -54,7 +97,28 @@ class Tree:
         return Paths(statuses, self.costs[nodes], none, offsets, trails, self._graph._points_of)
 
     def trails(self, nodes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Nodes of the ways from each node to the goal one after the other, and where each begins; none for -1."""
+        """Return the ways from nodes to the goal in flat arrays, for kernels.
+
+        Parameters
+        ----------
+        nodes : (q,) array_like of int
+            Nodes to start from, with a way to the goal; -1 for none.
+
+        Returns
+        -------
+        trails : (total,) int32 array
+            The nodes of all ways one after the other, each from its start to the goal.
+        offsets : (q + 1,) int64 array
+            Where each way begins.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> roads = Graph.from_edges([(0, 0), (3, 0), (3, 4), (9, 9)], [(0, 1), (1, 2)])
+        >>> nodes, offsets = roads.tree(0).trails([2, -1, 1])
+        >>> nodes.tolist(), offsets.tolist()
+        ([2, 1, 0, 1, 0], [0, 3, 3, 5])
+        """
         nodes = np.atleast_1d(checks.wholes(nodes, "nodes"))
         checks.nodes(nodes[nodes != -1], "nodes", self._graph.num_nodes)
         nodes = nodes.ravel().astype(np.int32)

@@ -97,14 +97,17 @@ class Hierarchy(Savable):
 
     Attributes
     ----------
-    levels : list of Level
+    levels : list of HierarchyLevel
         What each level holds; ``levels[0]`` is the graph.
     graph : Graph
         The graph with its present costs.
     merge : int or "auto"
+        Nodes that one node of the next level stands for.
     exact : bool
         What it was built for: shortest paths, or the paper's. See `build`.
 
+    Examples
+    --------
     >>> graph = Graph.from_edges([(x, 0) for x in range(100)], [(x, x + 1) for x in range(99)])
     >>> hierarchy = Hierarchy.build(graph, merge=2, levels=2)
     >>> hierarchy.path(3, 90).cost
@@ -169,6 +172,15 @@ class Hierarchy(Savable):
             Threads, all cores by default. The result does not depend on it.
         progress : callable, optional
             Called as ``progress(what, done, total)``.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> hierarchy
+        <Hierarchy: levels of 100, 3 nodes, 0.0 MB>
+        >>> hierarchy.path(95, 20).cost
+        25.0
         """
         graph = graph_of(graph_or_navmesh)
         if not (isinstance(merge, str) and merge == "auto"):
@@ -221,7 +233,26 @@ class Hierarchy(Savable):
 
     @reads
     def portals(self, level: int) -> NDArray[np.int32]:
-        """The nodes that are portals of a level from 1."""
+        """Return the portals of a level: the ends of edges between its parts, where paths enter and leave them.
+
+        Parameters
+        ----------
+        level : int, 1 to `num_levels`
+            A portal of a level is one of every level below it, too.
+
+        Returns
+        -------
+        (k,) int32 array
+            Nodes of the graph, part by part.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> parts, portals = hierarchy.levels[1].nodes, hierarchy.portals(1)
+        >>> parts, len(portals)  # a part of a ring has two ends
+        (3, 6)
+        """
         number = checks.whole(level, "level", low=1, high=max(1, self.num_levels))
         overlay = self._queries[self.exact].levels.overlay
         nodes: NDArray[np.int32] = self.partition.order[overlay.places[overlay.heights >= number]]
@@ -234,7 +265,15 @@ class Hierarchy(Savable):
 
     @reads
     def memory(self) -> dict[str, int]:
-        """Bytes by what they are for; `workspaces` counts those that earlier queries left for reuse."""
+        """Return the bytes of the hierarchy by what they are for.
+
+        `total` is `nbytes`; `workspaces`, which it does not count, is scratch that earlier queries left for reuse.
+
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> memory = Hierarchy.build(ring, merge=2, levels=2).memory()
+        >>> list(memory), sum(list(memory.values())[:-2]) == memory["total"]
+        (['level_0', 'level_1', 'numbering_and_landmarks', 'total', 'workspaces'], True)
+        """
         result = {f"level_{level.number}": level.nbytes for level in self.levels}
         total = self.nbytes
         return {
@@ -268,6 +307,16 @@ class Hierarchy(Savable):
         -------
         Path
             With `nodes`, and `timings` of the paper's five phases (find, connect, search, subpaths, delete).
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> path = hierarchy.path(95, 20, level=1)
+        >>> path.cost, path.nodes[:3].tolist(), list(path.timings)
+        (25.0, [95, 96, 97], ['find', 'connect', 'search', 'subpaths', 'delete'])
+        >>> hierarchy.path(95, 20, exact=False).cost
+        25.0
         """
         if level is None and exact is None and self._default_top[self.exact] == 0:
             return self.graph.path(start, goal)
@@ -306,7 +355,15 @@ class Hierarchy(Savable):
 
     @reads
     def expanded(self, start: int, goal: int) -> NDArray[np.int64]:
-        """The nodes that `path` settles between two nodes, ascending, for pictures; over levels those of portals."""
+        """Return the nodes that `path` settles between two nodes, ascending, for pictures.
+
+        Over levels these are portals.
+
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> len(hierarchy.expanded(95, 20)), ring.num_nodes
+        (50, 100)
+        """
         first = node_number(self._topology, start, "start")
         last = node_number(self._topology, goal, "goal")
         queries = self._over_levels(self.exact)
@@ -336,6 +393,13 @@ class Hierarchy(Savable):
             As for `path`, but shortest paths by default whatever the hierarchy was built for.
         workers : int, >= 1, optional
             Threads, all cores by default.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> paths = Hierarchy.build(ring, merge=2, levels=2).paths([10, 60, 99], 0)
+        >>> paths.costs.tolist(), paths[2].nodes.tolist()
+        ([10.0, 40.0, 1.0], [99, 0])
         """
         graph = self._topology
         first, last = checks.node_pairs(node_numbers(graph, starts, "starts"), node_numbers(graph, goals, "goals"))
@@ -366,9 +430,21 @@ class Hierarchy(Savable):
         Parameters
         ----------
         edges : (k, 2) array_like of int
-            Node pairs that edges join; of parallel edges all are changed. In an undirected graph both directions.
+            Node pairs that edges join; of parallel edges all are changed, in an undirected graph both directions.
+            Where a pair has no edge a `ParameterError` is raised and nothing is changed.
         costs : (k,) array_like, 0 to 1e28, or one number
             New costs; infinity closes an edge. Kept as float32.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> hierarchy.update([(4, 5)], np.inf)  # close an edge
+        >>> hierarchy.path(0, 10).cost
+        90.0
+        >>> hierarchy.update([(4, 5), (0, 1)], [1.0, 7.0])
+        >>> hierarchy.path(0, 10).cost
+        16.0
         """
         graph = self._topology
         nodes, slots, prices = changed_slots(graph, edges, costs)
@@ -389,7 +465,18 @@ class Hierarchy(Savable):
                 self._refresh_components()
 
     def refresh(self) -> None:
-        """Finish the work that updates have put off, so that queries are as fast as after building."""
+        """Finish the work that updates have put off, so that queries are as fast as after building.
+
+        Answers do not change, and queries of other threads go on meanwhile.
+
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> for k in range(20, 30):
+        ...     hierarchy.update([(k, k + 1)], 5.0)
+        >>> hierarchy.refresh()  # when there is time
+        >>> hierarchy.path(15, 35).cost
+        60.0
+        """
         with self._changing:
             fresh = {exact: queries.levels.copied() for exact, queries in dict(self._queries).items()}
             components = self._components
@@ -424,6 +511,15 @@ class Hierarchy(Savable):
         kept : (n,) array_like of int
             The old number of each node of the changed graph, -1 for a node that was not there before. All of them, in
             order, where only costs have changed.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> shortcut = [(k, (k + 1) % 100) for k in range(100)] + [(0, 40)]
+        >>> after = hierarchy.changed(Graph.from_edges([(0, 0)] * 100, shortcut, costs=[1.0] * 101), np.arange(100))
+        >>> hierarchy.path(0, 42).cost, after.path(0, 42).cost
+        (42.0, 3.0)
         """
         graph = graph_of(graph_or_navmesh)
         old = self._queries[self.exact].levels
@@ -460,6 +556,14 @@ class Hierarchy(Savable):
             built from by default. The two directions of an undirected edge cost the same.
         workers : int, >= 1, optional
             Threads, all cores by default.
+
+        Examples
+        --------
+        >>> ring = Graph.from_edges([(0, 0)] * 100, [(k, (k + 1) % 100) for k in range(100)], costs=[1.0] * 100)
+        >>> hierarchy = Hierarchy.build(ring, merge=2, levels=2)
+        >>> hierarchy.customise(costs=3.0 * ring.costs)  # the same roads for somebody slower
+        >>> hierarchy.path(0, 10).cost
+        30.0
         """
         graph = self._topology
         usable = None if motions is None else int(check_motions(motions))

@@ -47,12 +47,33 @@ __all__ = [
 
 @checks.checked
 def make(name: str, **options: Any) -> Mesh | Plan | Scene:
-    """Return the sample called `name`; the options are those of the function of that name.
+    """Return the sample called `name`, as the function of that name makes it.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMES`.
+    **options
+        Options of that function.
+
+    Returns
+    -------
+    Mesh, Plan or Scene
+        A `Mesh` for "city", "dungeon" and "islands", a `Plan` for "maze" and "rooms", a `Scene` for the others.
 
     Raises
     ------
     ParameterError
         When the sample or an option is unknown, or an option is outside its limits.
+
+    Examples
+    --------
+    >>> make("maze", width=4, height=3, cell=1.5).cells.shape
+    (7, 9)
+    >>> make("maze", depth=3)
+    Traceback (most recent call last):
+        ...
+    wayfold.errors.ParameterError: sample 'maze' has no option 'depth': its options are width, height, seed, cell, loops
     """
     if name not in NAMES:
         raise ParameterError(f"unknown sample {checks.shown(name)}: choose from {', '.join(NAMES)}")

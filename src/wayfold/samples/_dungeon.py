@@ -38,7 +38,7 @@ class _Room:
 
 @checks.checked
 def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0, 36.0)) -> Mesh:
-    """Rooms, corridors, doors, columns and stairs over several floors.
+    """Return a dungeon: rooms, corridors, doors, columns and stairs over several floors, all reached on foot.
 
     Parameters
     ----------
@@ -48,6 +48,11 @@ def dungeon(seed: int = 0, floors: int = 3, *, size: tuple[float, float] = (48.0
         Number of floors; floor k lies at z = 4.25 k metres.
     size : (float, float), metres, each from 24 to 500
         Extent of each floor along x and y.
+
+    Examples
+    --------
+    >>> dungeon(floors=2, size=(24, 24)).bounds[:, 2].tolist()
+    [0.0, 7.65]
     """
     seed = checks.whole(seed, "seed", low=0)
     floors = checks.whole(floors, "floors", low=1, high=50)

@@ -49,7 +49,7 @@ class _Island:
 
 @checks.checked
 def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count: int = 8, bridges: float = 0.5) -> Mesh:
-    """Several land masses in water, of which some are joined by bridges and at least one is not.
+    """Return several land masses in water, of which some are joined by bridges and at least one is not.
 
     Parameters
     ----------
@@ -61,6 +61,12 @@ def islands(seed: int = 0, size: tuple[float, float] = (400.0, 300.0), *, count:
         Number of islands wanted; fewer when there is no room for them.
     bridges : float, 0 to 1
         Share of the islands that bridges join to one group; the others stand alone. One always does.
+
+    Examples
+    --------
+    >>> sea = islands(size=(100, 100), count=2)
+    >>> (sea.bounds[1] - sea.bounds[0])[:2].round().tolist(), "water" in sea.material_names
+    ([100.0, 100.0], True)
     """
     seed = checks.whole(seed, "seed", low=0)
     try:

@@ -23,7 +23,12 @@ _RIM = 0.3
 @checks.checked
 @dataclass(frozen=True)
 class Plan:
-    """A floor: the free space is `boundary` without the `obstacles`."""
+    """A floor, as `maze` and `rooms` make it: the free space is `boundary` without the `obstacles`, in metres.
+
+    >>> plan = maze(3, 2, seed=1)
+    >>> plan.boundary.bounds, plan.free.area, int(plan.cells.sum())  # cells of 2 m
+    ((2.0, 2.0, 12.0, 8.0), 44.0, 11)
+    """
 
     boundary: Polygon
     obstacles: list[Polygon]
@@ -36,7 +41,25 @@ class Plan:
         return Polygon(self.boundary.exterior, [obstacle.exterior for obstacle in self.obstacles])
 
     def mesh(self, wall_height: float = 3.0) -> Mesh:
-        """Extrude the plan: floor at z = 0, walls and obstacles `wall_height` metres high (above 0), no ceiling."""
+        """Extrude the plan: floor at z = 0, walls and obstacles, no ceiling.
+
+        Parameters
+        ----------
+        wall_height : float, metres, > 0 to 1000
+            Height of the walls and obstacles.
+
+        Returns
+        -------
+        Mesh
+            With the materials "floor" and "wall".
+
+        Examples
+        --------
+        >>> maze(3, 2).mesh(wall_height=2.5)
+        <Mesh: 58 triangles, 10.6 x 6.6 x 2.5 m>
+        >>> maze(3, 2).mesh().material_names
+        ('floor', 'wall')
+        """
         height = checks.number(wall_height, "wall_height", low=0, high=1000, open_low=True)
         build = Builder()
         build.polygon(self.free, 0.0, "floor")
@@ -57,18 +80,28 @@ def _plan(free: Any, cells: NDArray[np.bool_] | None) -> Plan:
 
 
 def maze(width: int = 20, height: int = 20, seed: int = 0, *, cell: float = 2.0, loops: float = 0.1) -> Plan:
-    """A maze of passages one cell wide between walls one cell thick.
+    """Return a maze of passages one cell wide between walls one cell thick.
 
     Parameters
     ----------
     width, height : int, 1 to 1000
-        Rooms across and up. The plan has ``2 * width + 1`` by ``2 * height + 1`` cells, walls included.
+        Junctions across and up. The plan has ``2 * width + 1`` by ``2 * height + 1`` cells, walls included.
     seed : int, >= 0
         The same seed gives the same maze.
     cell : float, metres, > 0
         Side of a cell.
     loops : float, 0 to 1
         Share of the remaining inner walls that are opened, so that there is more than one way; 0 gives a tree.
+
+    Examples
+    --------
+    >>> for row in maze(6, 2, seed=1, loops=0.0).cells:
+    ...     print("".join(".#"[not free] for free in row))
+    #############
+    #.#.....#...#
+    #.#.#######.#
+    #...........#
+    #############
     """
     width = checks.whole(width, "width", low=1, high=1000)
     height = checks.whole(height, "height", low=1, high=1000)
@@ -104,7 +137,7 @@ def maze(width: int = 20, height: int = 20, seed: int = 0, *, cell: float = 2.0,
 
 
 def rooms(seed: int = 0, size: tuple[float, float] = (60.0, 36.0)) -> Plan:
-    """An office floor: corridors, offices with door openings, furniture (some of it turned), columns.
+    """Return an office floor: corridors, offices with door openings, furniture (some of it turned), columns.
 
     Parameters
     ----------
@@ -112,6 +145,12 @@ def rooms(seed: int = 0, size: tuple[float, float] = (60.0, 36.0)) -> Plan:
         The same seed gives the same floor.
     size : (float, float), metres, each from 20 to 500
         Extent along x and y.
+
+    Examples
+    --------
+    >>> office = rooms(seed=1, size=(30, 20))
+    >>> office.boundary.bounds, round(office.free.area)
+    ((0.0, 0.0, 30.0, 20.0), 548)
     """
     seed = checks.whole(seed, "seed", low=0)
     try:

@@ -33,7 +33,7 @@ _CUTS = 14
 
 @checks.checked
 def forest(kind: str = "child") -> Scene:
-    """A forest as a child or an adult weighs it: 290 x 410, 208 triangles; the subdivision is the same for both.
+    """Return a forest as a child or an adult weighs it: 290 x 410, 208 triangles; the subdivision is the same for both.
 
     Two ways lead from the start to the goal: a short one with puddles and fallen trees, and a long one with a
     panoramic view.
@@ -42,6 +42,12 @@ def forest(kind: str = "child") -> Scene:
     ----------
     kind : "child" or "adult"
         Puddles and fallen trees weigh 1 for a child and 10 for an adult, the view 10 and 1; the path 2, bushes 30.
+
+    Examples
+    --------
+    >>> child, adult = forest("child"), forest("adult")
+    >>> child.weights["puddle"], adult.weights["puddle"], len(child.regions) == len(adult.regions)
+    (1.0, 10.0, True)
     """
     if kind not in _WEIGHTS:
         raise ParameterError(f"unknown kind of forest {checks.shown(kind)}: choose from {', '.join(sorted(_WEIGHTS))}")
@@ -163,7 +169,12 @@ Point = tuple[float, float]
 @checks.checked
 @dataclass(frozen=True)
 class Scene:
-    """A rectangle of weighted regions, with the queries of Tibboel 2012."""
+    """A rectangle of weighted regions, with the queries of Tibboel 2012; `Terrain.from_scene` makes a map of it.
+
+    >>> scene = scene1()
+    >>> scene.size, scene.weights, scene.queries[0]
+    ((100.0, 50.0), {'meadow': 1.0, 'field': 8.0, 'heath': 3.0, 'swamp': 5.0}, ((20.0, 40.0), (80.0, 35.0)))
+    """
 
     regions: list[tuple[Polygon, float, str]]
     """Polygon, weight and name of each region; later ones lie over earlier ones."""
@@ -185,7 +196,12 @@ class Scene:
         return {name: weight for _, weight, name in self.regions}
 
     def with_weights(self, weights: Mapping[str, float]) -> Scene:
-        """Return the same regions with new weights (each above 0) for the given names."""
+        """Return the same regions with new weights (each above 0) for the given names.
+
+        >>> dry = scene1().with_weights({"swamp": 2.0})
+        >>> dry.weights["swamp"], dry.weights["field"]
+        (2.0, 8.0)
+        """
         unknown = [name for name in weights if name not in self.weights]
         if unknown:
             raise ParameterError(
@@ -198,7 +214,11 @@ class Scene:
 
 
 def scene1() -> Scene:
-    """The paper's small test scene: 100 x 50, four regions with weights from 1 to 8, 16 triangles (section 7.1)."""
+    """Return the paper's small test scene: 100 x 50, four regions with weights from 1 to 8, 16 triangles (section 7.1).
+
+    >>> [(name, weight, polygon.area) for polygon, weight, name in scene1().regions]
+    [('meadow', 1.0, 1276.0), ('field', 8.0, 1108.0), ('heath', 3.0, 1177.0), ('swamp', 5.0, 1439.0)]
+    """
     # on the border: the four corners and a, b, c, d; inside: p, q, r, s, t
     a, b, c, d = (38.0, 0.0), (100.0, 22.0), (55.0, 50.0), (0.0, 27.0)
     p, q, r, s, t = (24.0, 25.0), (40.0, 31.0), (52.0, 36.0), (66.0, 24.0), (54.0, 13.0)
@@ -212,10 +232,14 @@ def scene1() -> Scene:
 
 
 def zigzag() -> Scene:
-    """A cheap zigzag road through costly ground: 150 x 50, 55 triangles (section 7.2.3).
+    """Return a cheap zigzag road through costly ground: 150 x 50, 55 triangles (section 7.2.3).
 
     Straight from start to goal is a quarter shorter than along the road and costs three times as much. Corners on the
     border keep the triangles broad, so that Steiner graphs are about as large as the paper's.
+
+    >>> road = zigzag()
+    >>> road.weights, road.queries
+    ({'ground': 24.0, 'road': 4.0}, [((2.0, 25.0), (148.0, 25.0))])
     """
     bends = np.array([[18.75 * k, 40.0 if k % 2 else 10.0] for k in range(1, 8)])
     middle = np.vstack([[0.0, 25.0], bends, [150.0, 25.0]])

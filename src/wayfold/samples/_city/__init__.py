@@ -18,7 +18,7 @@ _LARGE = (2339.0 * 2832.0, 555_000.0)
 
 @checks.checked
 def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: float = 1.0, river: bool = True) -> Mesh:
-    """A city with streets, a river, bridges, buildings, parks, stairs, underpasses and footbridges.
+    """Return a city with streets, a river, bridges, buildings, parks, stairs, underpasses and footbridges.
 
     The number of triangles grows with the area to the power 0.591, which gives the subregion paper's two cities
     their figures: about 80,000 on 489 x 511 m, about 555,000 on 2339 x 2832 m. Larger cities have larger blocks
@@ -39,6 +39,12 @@ def city(size: tuple[float, float] = (500.0, 500.0), seed: int = 0, *, detail: f
     -------
     Mesh
         z is up, the water lies at z = 0, road heights are about 4 m; materials are named.
+
+    Examples
+    --------
+    >>> block = city((60, 60), river=False, detail=0.5)
+    >>> len(block) < 1000, len(city((60, 60), detail=2.0)) > len(block)
+    (True, True)
     """
     try:
         width, depth = size
