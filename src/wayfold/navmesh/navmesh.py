@@ -472,6 +472,8 @@ class NavMesh(Savable):
         -------
         bool, or (q,) bool array for many pairs
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
         >>> jump = mesh.add_link((1, 0.5), (5, 0), both_ways=False)
         >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
@@ -515,6 +517,8 @@ class NavMesh(Savable):
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (4, 0), (4, 4), (0, 4)], [[0, 1, 2, 3]])
         >>> mesh.paths([(1, 1), (1, 1)], [(1, 3), (4, 1)]).costs.tolist()
         [2.0, 3.0]
@@ -557,6 +561,8 @@ class NavMesh(Savable):
         int
             The link's id, for `remove_link`. It is used only once within a mesh, and survives `rebuild` and saving.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
         >>> jump = mesh.add_link((1, 0.5), (5, 0), cost=2.0, kind="jump")
         >>> mesh.path((1, 0), (6, 0)).cost
@@ -742,6 +748,8 @@ class NavMesh(Savable):
         Of each polygon two places are looked at: the one below or above the point, and the one on its rim that is
         nearest seen from above. On slopes another place may be nearer by a little.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0, 1), (4, 0, 1), (4, 4, 1), (0, 4, 1)], [[0, 1, 2, 3]])
         >>> mesh.nearest((5, 2, 0)).tolist()
         [4.0, 2.0, 1.0]
@@ -792,6 +800,8 @@ class NavMesh(Savable):
         component : int, optional
             Only on this connected component.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (9, 0), (9, 9), (0, 9)], [[0, 1, 2, 3]])
         >>> points = mesh.random_points(50, seed=1, near=(0, 0), radius=2.0)
         >>> bool((points >= 0).all() and (np.hypot(points[:, 0], points[:, 1]) <= 2.0).all())

@@ -322,6 +322,8 @@ class Terrain(Savable):
         radius : float, metres, >= 0
             Sides lie a thousandth of it too far out, corners at most 9 % (2.5 % on maps of up to 4,000 triangles).
 
+        Examples
+        --------
         >>> from shapely import box
         >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 9), float("inf"))])
         >>> len(terrain.component_areas), len(terrain.grown(1.0).component_areas)
@@ -417,6 +419,8 @@ class Terrain(Savable):
         OffMapError
             When a start or goal is off the map, in an obstacle, or nearer to one than the radius.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 10), float("inf"))])
         >>> terrain.reachable((1, 1), (9, 1)), terrain.reachable((1, 1), [(2, 9), (9, 1)]).tolist()
@@ -450,6 +454,8 @@ class Terrain(Savable):
         OffMapError
             When one point is asked for and has no place.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> Terrain([(box(0, 0, 10, 10), 1.0)]).nearest((12, 5)).tolist()
         [10.0, 5.0, 0.0]
@@ -500,6 +506,8 @@ class Terrain(Savable):
         OffMapError
             When there is no such ground.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> Terrain([(box(0, 0, 10, 10), 1.0)]).random_points(3, seed=1).shape
         (3, 3)
