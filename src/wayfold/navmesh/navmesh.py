@@ -244,10 +244,10 @@ class NavMesh(Savable):
         --------
         >>> square = Mesh([(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
         >>> ground = NavMesh.build(square, Agent(radius=0.5), cell_size=0.25)
-        >>> ground.bounds.round(2).tolist()
-        [[0.75, 0.75, 0.0], [7.25, 7.25, 0.0]]
         >>> ground.path((1, 1), (7, 7)).points[:, :2].round(2).tolist()
         [[1.0, 1.0], [7.0, 7.0]]
+        >>> ground.locate([(4, 4), (7.9, 0.1)], tolerance=0.0).tolist()
+        [0, -1]
         """
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):
