@@ -161,7 +161,7 @@ class DenseGrid(Savable):
         )
 
     def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
-        """Whether there is a path, without a search.
+        """Return whether there is a path, without a search.
 
         Parameters
         ----------

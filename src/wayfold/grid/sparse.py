@@ -478,7 +478,9 @@ class SparseGrid(Savable):
 
     @reads
     def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
-        """Whether there is a path, from the components of the regions; one-way edges and links count in one direction.
+        """Return whether there is a path, from the components of the regions.
+
+        One-way edges and links count in their direction only.
 
         Parameters
         ----------
@@ -607,7 +609,7 @@ class SparseGrid(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """A path between two cells.
+        """Find a path between two cells.
 
         Parameters
         ----------
@@ -621,9 +623,9 @@ class SparseGrid(Savable):
         trim : float, 0 to 0.9
             Share of each refined leg that is dropped before the next one is planned: shorter paths, more cells settled.
         budget : int, >= 1, optional
-            Settle at most this many cells (``exact=True`` only).
+            Settle at most this many cells (``exact=True`` only); no limit by default.
         partial : bool
-            Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it
+            Without a way to the goal (or without budget for it) return the path to the reached cell nearest to it
             (``exact=True`` only).
 
         Returns
@@ -736,7 +738,7 @@ class SparseGrid(Savable):
 
     @reads
     def expanded(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> NDArray[np.int64]:
-        """Cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
+        """Return the cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
 
         >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(9)])
         >>> len(grid.expanded((0, 0), (8, 0), exact=True))

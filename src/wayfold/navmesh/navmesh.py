@@ -507,7 +507,7 @@ class NavMesh(Savable):
 
     @checks.renamed(start="starts", goal="goals")
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Any:
-        """Whether there is a path from a start to a goal, without search; links count in their direction only.
+        """Return whether there is a path, without a search; links count in their direction only.
 
         Parameters
         ----------

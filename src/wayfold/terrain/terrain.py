@@ -94,7 +94,7 @@ Bounds = tuple[float, float, float, float]
 
 @checks.checked
 class Terrain(Savable):
-    """A planar subdivision of weighted regions.
+    """Regions of the plane with weights, cut into triangles, and cheapest routes over them.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ class Terrain(Savable):
     # --- open ground -----------------------------------------------------------------------------------------
 
     def grown(self, radius: float) -> Terrain:
-        """Return the terrain on which the centre of a disc is a point, made on first use and kept.
+        """Return the terrain on which a disc may be planned for as a point at its centre, made on first use and kept.
 
         Every region is grown by the radius, heavier ones over lighter ones; obstacles and what is too close to them are
         left out. Without a radius it is this terrain.
@@ -468,7 +468,7 @@ class Terrain(Savable):
         return np.where(places < 0, -1, open_.components[places]).astype(np.int32)
 
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, radius: float = 0.0) -> Any:
-        """Whether a path leads from start to goal, from `components`, without a search.
+        """Return whether a path leads from start to goal, without a search.
 
         Points pass pinch points, discs do not. Refined routes exist wherever this is True; other graphs may miss a
         narrow way.
@@ -556,7 +556,7 @@ class Terrain(Savable):
         radius: float | None = None,
         component: int | None = None,
     ) -> Floats:
-        """Return (count, 3) points spread evenly over the open ground, by area; heights are 0.
+        """Draw (count, 3) points spread evenly over the open ground, by area; heights are 0.
 
         For places where a disc fits, ask its `grown` ground.
 

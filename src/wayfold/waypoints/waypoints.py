@@ -184,7 +184,7 @@ class WaypointGraph(Savable):
     removed : (n,) bool array
         Waypoints that edits have taken away; their numbers may be used again.
     edits : int
-        How many there were.
+        Number of edits so far.
 
     Examples
     --------
@@ -459,7 +459,7 @@ class WaypointGraph(Savable):
     def nearest(
         self, points: ArrayLike, *, max_distance: float | None = None, motions: int | None = None
     ) -> NDArray[np.float64]:
-        """The nearest place to each point that a character can be at, and enter the graph from.
+        """Find the place nearest to each point that a character can be at, and enter the graph from.
 
         That is the point itself where it is such a place (a little above the ground for characters that only fly), else
         the nearest waypoint that has an edge for the character.
@@ -540,7 +540,7 @@ class WaypointGraph(Savable):
         radius: float | None = None,
         motions: int | None = None,
     ) -> NDArray[np.float64]:
-        """Random places that a character can be at, each of which can be reached from every other.
+        """Draw places that a character can be at, each of which can be reached from every other.
 
         They are waypoints of the largest connected part of the graph.
 
@@ -690,7 +690,7 @@ class WaypointGraph(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """The shortest path over the waypoints, found by A* without a subregion graph.
+        """Find the shortest path over the waypoints, by A* without a subregion graph.
 
         Where the straight way between two points is legal, that is the path.
 
@@ -701,7 +701,8 @@ class WaypointGraph(Savable):
         motions : Motion bits, optional
             The character's motions; by default those of the agent, or every motion.
         budget : int, >= 1, optional
-            Settle at most this many waypoints. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
+            Settle at most this many waypoints; no limit by default. When it runs out the status is BUDGET_EXHAUSTED, or
+            PARTIAL.
         partial : bool
             Instead of no path, return the one to the reached waypoint nearest to the goal, with status PARTIAL.
 
@@ -728,7 +729,7 @@ class WaypointGraph(Savable):
     def paths(
         self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None, workers: int | None = None
     ) -> Paths:
-        """The paths of many queries, in parallel; each is the same as `path` gives.
+        """Find the paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
         ----------
@@ -818,7 +819,7 @@ class WaypointGraph(Savable):
 
     @reads
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None) -> Any:
-        """Whether there is a path, answered from connected components without a search.
+        """Return whether there is a path, from connected components, without a search.
 
         Parameters
         ----------

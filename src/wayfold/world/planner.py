@@ -42,7 +42,7 @@ class Notes:
 
 @checks.checked
 class Planner(Portable):
-    """Plans for one agent; `World.planner` makes it.
+    """The paths of one agent in one world, on the map that fits it; `World.planner` returns it.
 
     Any number of threads may ask it, also while another one edits the world: a query sees the world as it was or as it
     is, whole.

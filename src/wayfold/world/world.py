@@ -33,7 +33,7 @@ _MOST_PLANNERS = 32
 
 @checks.checked
 class World(Portable):
-    """A level and everybody who moves in it.
+    """One geometry, a planner for every agent that moves in it, and edits that reach all of them at once.
 
     Make one with `open`, `from_mesh`, `from_map`, `from_terrain` or `sample`, ask it for a `planner` of an agent, or
     ask it for paths right away. Any number of threads may ask while another one edits: a query sees the world before
@@ -89,7 +89,7 @@ class World(Portable):
         closed: Sequence[str] = ("water",),
         **options: Any,
     ) -> World:
-        """Open a level.
+        """Open a level from a file, or a sample.
 
         Parameters
         ----------
@@ -411,7 +411,7 @@ class World(Portable):
     # --- edits -------------------------------------------------------------------------------------------------------
 
     def block(self, shape: Shape | ArrayLike) -> Shape:
-        """Close a part of the world to everybody, at once or not at all.
+        """Close a part of the world to every agent; if one of their planners cannot follow, nothing changes.
 
         Parameters
         ----------
@@ -442,7 +442,7 @@ class World(Portable):
         return what
 
     def unblock(self, shape: Shape | ArrayLike) -> None:
-        """Open again what was blocked.
+        """Open a part of the world again that was blocked.
 
         Raises
         ------
@@ -472,7 +472,7 @@ class World(Portable):
             self._edit(what, Edits(blocks, self._zones.costs), counts)
 
     def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
-        """Make a part of the world dearer or cheaper for everybody.
+        """Make a part of the world dearer or cheaper for every agent.
 
         Parameters
         ----------
@@ -480,8 +480,8 @@ class World(Portable):
             Where; walkers whose ground lies in it, others whose position does. Where shapes overlap the one that was
             set last counts.
         cost : float, 1e-6 to 1e6
-            Cost of a metre, times what an agent itself thinks of the ground; 1 takes back what was set for this very
-            shape. To close it use `block`. What is closed stays closed.
+            Factor on what a metre costs an agent there; 1 takes back what was set for this very shape. Use `block` to
+            close it. What is closed stays closed.
 
         Examples
         --------
