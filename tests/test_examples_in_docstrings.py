@@ -1,8 +1,4 @@
-"""The examples in docstrings run as they stand, and every public class, function and method has one.
-
-`tests/without_example.txt` lists the public names that still lack an example. It may only shrink:
-``python -m tests.test_examples_in_docstrings`` removes the names that have one by now.
-"""
+"""The examples in docstrings run as they stand, and every public class, function and method has one."""
 
 from __future__ import annotations
 
@@ -17,7 +13,6 @@ import pytest
 import wayfold
 
 SOURCE = Path(wayfold.__file__).parent
-WITHOUT = Path(__file__).with_name("without_example.txt")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -104,27 +99,6 @@ def is_ours(value):
     return known and not hasattr(value, "__deprecated__")
 
 
-def without_example():
-    return {name for name, value in public().items() if ">>>" not in (value.__doc__ or "")}
-
-
-def listed():
-    return {line for line in WITHOUT.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")}
-
-
-def test_every_public_class_function_and_method_has_an_example_but_those_that_are_listed():
-    more = without_example() - listed()
-    assert not more, "give each of these an example (>>>) that runs:\n" + "\n".join(sorted(more))
-
-
-def test_the_list_of_names_without_an_example_holds_no_other_names():
-    fewer = listed() - without_example()
-    assert not fewer, f"delete these from {WITHOUT.name}; they have an example or are gone:\n" + "\n".join(
-        sorted(fewer)
-    )
-
-
-if __name__ == "__main__":
-    kept = listed() & without_example()
-    lines = WITHOUT.read_text(encoding="utf-8").splitlines(keepends=True)
-    WITHOUT.write_text("".join(line for line in lines if line.strip() in kept or line[0] in "#\n"), encoding="utf-8")
+def test_every_public_class_function_and_method_has_an_example():
+    without = [name for name, value in public().items() if ">>>" not in (value.__doc__ or "")]
+    assert not without, "give each of these an example (>>>) that runs:\n" + "\n".join(without)

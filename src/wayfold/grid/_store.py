@@ -531,7 +531,13 @@ class LinkTable:
 
 
 class Memory(NamedTuple):
-    """Bytes of a sparse grid as the paper counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell."""
+    """Bytes of a sparse grid as Sturtevant 2011 counts them: 4 a sector, 12 a region, 4 an abstract edge, 2 a cell.
+
+    >>> from wayfold import SparseGrid
+    >>> used = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (40, 0, 0)]).memory()
+    >>> used.regions, used.cells, used.total
+    (24, 1024, 1060)
+    """
 
     sectors: int
     regions: int
@@ -545,7 +551,13 @@ class Memory(NamedTuple):
 
 
 class RegionTable(NamedTuple):
-    """The regions of a grid, numbered from 0 in an order of no meaning."""
+    """The regions of a grid: their cells, centres and abstract edges. Their order carries no meaning.
+
+    >>> from wayfold import SparseGrid
+    >>> table = SparseGrid.from_cells([(x, 0, 0) for x in range(20)], sector_size=16).regions()
+    >>> sorted(table.free.tolist()), table.edges.tolist(), table.supports.tolist()
+    ([4, 16], [[0, 1], [1, 0]], [1, 1])
+    """
 
     cells: NDArray[np.int64]
     """(n, 3), all cells."""

@@ -37,6 +37,14 @@ class DenseGrid(Savable):
     -----
     A cell is (x, y) or (x, y, 0): x the column, y the row, both from 0. A step costs 1, a diagonal one sqrt 2. One
     byte a cell is stored, 4 more once components are known, and a search takes up to 24.
+
+    Examples
+    --------
+    >>> grid = DenseGrid([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+    >>> grid.path((0, 1), (2, 1)).points.tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 1.0, 0.0]]
+    >>> grid
+    <DenseGrid: 3 x 3 cells, 8 free>
     """
 
     def __init__(self, kinds: ArrayLike) -> None:
@@ -56,7 +64,14 @@ class DenseGrid(Savable):
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str]) -> DenseGrid:
-        """Read a MovingAI `.map` file: ground connects to ground, water to water."""
+        """Read a MovingAI `.map` file: ground connects to ground, water to water.
+
+        >>> from wayfold import formats
+        >>> formats.save_map(np.array([[*b"..W"], [*b".@W"]], np.uint8), "shore.map")
+        >>> shore = DenseGrid.from_movingai("shore.map")
+        >>> shore.reachable((0, 0), (1, 0)), shore.reachable((0, 0), (2, 0))
+        (True, False)
+        """
         return cls(load_map(file).kinds)
 
     @property
@@ -95,7 +110,11 @@ class DenseGrid(Savable):
         return self._components.reshape(self.kinds.shape)
 
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each cell, (q, 2) or (q, 3), lies in the grid and is not blocked."""
+        """Return whether each cell, (q, 2) or (q, 3), is a whole cell inside the grid that is not blocked.
+
+        >>> DenseGrid([[1, 1, 1], [1, 0, 1]]).contains([(0, 0), (1, 1), (9, 9), (0.5, 0)]).tolist()
+        [True, False, False, False]
+        """
         array = checks.points3(cells, "cells", largest=np.inf)
         x, y = array[:, 0], array[:, 1]
         whole = (array == np.floor(array)).all(axis=1) & (array[:, 2] == 0)
@@ -132,6 +151,8 @@ class DenseGrid(Savable):
         OffMapError
             When one point is asked for that has no cell.
 
+        Examples
+        --------
         >>> DenseGrid([[1, 0, 0], [0, 0, 1]]).nearest((1.6, 0.3)).tolist()
         [2.0, 1.0, 0.0]
         """
@@ -140,7 +161,7 @@ class DenseGrid(Savable):
         )
 
     def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
-        """Whether there is a path, without a search.
+        """Return whether there is a path, without a search.
 
         Parameters
         ----------
@@ -151,6 +172,8 @@ class DenseGrid(Savable):
         -------
         (q,) bool array, or a bool for one start and goal
 
+        Examples
+        --------
         >>> DenseGrid([[1, 1, 0, 1]]).reachable((0, 0), [(1, 0), (3, 0)]).tolist()
         [True, False]
         """
@@ -162,7 +185,7 @@ class DenseGrid(Savable):
     def random_points(
         self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
     ) -> NDArray[np.float64]:
-        """Return (count, 3) free cells, each as likely as every other one.
+        """Draw (count, 3) free cells, each as likely as any other; one may be drawn more than once.
 
         Parameters
         ----------
@@ -172,13 +195,29 @@ class DenseGrid(Savable):
             Only cells within `radius` of this point, in cell coordinates.
         radius : float, cells, >= 0
             With `near` only.
+
+        Examples
+        --------
+        >>> field = DenseGrid(np.ones((20, 20), np.uint8))
+        >>> cells = field.random_points(100, seed=4, near=(5, 5), radius=3)
+        >>> bool((np.hypot(cells[:, 0] - 5, cells[:, 1] - 5) <= 3).all())
+        True
         """
         y, x = np.nonzero(self.kinds)
         cells = np.column_stack([x, y, np.zeros_like(x)])
         return random_cells(cells, np.ones(3), count, seed, near, radius)
 
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
-        """Cells that one step leads to, a (k, 3) array, clockwise from the east."""
+        """Return the cells that one step leads to, (k, 3), clockwise from the east (where rows go down).
+
+        A diagonal step needs both cells beside it to be of the same kind: nothing squeezes past a corner.
+
+        >>> grid = DenseGrid([[1, 1, 1], [1, 0, 1], [1, 1, 1]])
+        >>> grid.successors((0, 0)).tolist()
+        [[1, 0, 0], [0, 1, 0]]
+        >>> grid.successors((1, 0)).tolist()
+        [[2, 0, 0], [0, 0, 0]]
+        """
         node = self._node(cell, "cell")
         nodes = np.empty(8, np.int32)
         _dense_kernels.successors(self._space, node, nodes)
@@ -193,7 +232,7 @@ class DenseGrid(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """The shortest path between two cells, by A* with the octile distance.
+        """Find the shortest path between two cells, by A* with the octile distance.
 
         Parameters
         ----------
@@ -202,14 +241,25 @@ class DenseGrid(Savable):
         smooth : bool
             Pull the path straight where the cells allow it (`Path.smooth`).
         budget : int, >= 1, optional
-            Settle at most this many cells.
+            Settle at most this many cells; no limit by default.
         partial : bool
-            Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it.
+            Without a way to the goal (or without budget for it) return the path to the reached cell nearest to it.
 
         Returns
         -------
         Path
             `points` are cell coordinates, `nodes` are ``y * width + x``.
+
+        Examples
+        --------
+        >>> grid = DenseGrid([[1, 1, 1, 1, 1], [1, 1, 0, 1, 1]])
+        >>> path = grid.path((0, 1), (4, 1))
+        >>> round(path.cost, 3), path.nodes.tolist()
+        (4.828, [5, 1, 2, 3, 9])
+        >>> grid.path((0, 1), (4, 1), smooth=True).points.tolist()
+        [[0.0, 1.0, 0.0], [2.0, 0.0, 0.0], [4.0, 1.0, 0.0]]
+        >>> DenseGrid([[1, 1, 0, 1]]).path((0, 0), (3, 0), partial=True).points.tolist()
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
         """
         first, last = self._node(start, "start"), self._node(goal, "goal")
         limit = searcher.check_budget(budget)
@@ -238,7 +288,24 @@ class DenseGrid(Savable):
         partial: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """Shortest paths of many queries, in parallel; `starts` and `goals` are (q, 2) or (q, 3) cells."""
+        """Find the shortest paths of many queries, in parallel.
+
+        Parameters
+        ----------
+        starts, goals : (q, 2) or (q, 3) array_like
+            Cells that are not blocked, one goal for each start.
+        budget, partial
+            As for `path`; the budget is that of each query.
+        workers : int, >= 1, optional
+            Threads, all cores by default. The result does not depend on it.
+
+        Examples
+        --------
+        >>> grid = DenseGrid([[1, 1, 1], [0, 0, 1], [1, 0, 1]])
+        >>> answers = grid.paths([(0, 0), (0, 0)], [(2, 2), (0, 2)])
+        >>> answers.costs.tolist(), answers.found.tolist()
+        ([4.0, inf], [True, False])
+        """
         first, last = self._nodes(starts, "starts"), self._nodes(goals, "goals")
         checks.same_length(first, last)
         flat = self.components.ravel()
@@ -258,7 +325,7 @@ class DenseGrid(Savable):
         )
 
     def graph(self) -> tuple[Graph, NDArray[np.int32]]:
-        """The grid as a graph of its free cells with Euclidean costs, for accelerators and comparisons.
+        """Return the free cells as a graph with Euclidean costs, for accelerators and comparisons.
 
         Returns
         -------
@@ -266,6 +333,14 @@ class DenseGrid(Savable):
             Nodes are numbered row by row; their points are cell coordinates.
         numbers : (height, width) int32 array
             The node of each cell, -1 where it is blocked.
+
+        Examples
+        --------
+        >>> graph, numbers = DenseGrid([[1, 1, 0], [0, 1, 1]]).graph()
+        >>> numbers.tolist()
+        [[0, 1, -1], [-1, 2, 3]]
+        >>> graph.path(numbers[0, 0], numbers[1, 2]).cost
+        3.0
         """
         kinds = self.kinds
         numbers = np.full(kinds.shape, -1, np.int32)

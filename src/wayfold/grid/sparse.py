@@ -117,14 +117,14 @@ class SparseGrid(Savable):
     sector_size : int, cells, 2 to 16
         Side of a sector.
     successors : "8-bit", "1-bit", "smart", "naive" or "regular"
-        How successors are generated (Table 1 of the paper); all give the same. "8-bit" is the fastest and takes a byte
-        a cell more, "1-bit" takes a bit.
+        How successors are generated (Sturtevant 2011, table 1); all give the same. "8-bit" is the fastest and takes a
+        byte a cell more, "1-bit" takes a bit.
     max_step : int, levels, >= 0
         Highest step up or down between neighbouring cells.
     trim : bool
         Store only the bounding box of each region instead of the whole sector.
     merge : bool
-        Unite regions of a sector when an added cell joins them (the paper leaves them apart).
+        Unite regions of a sector when an added cell joins them (Sturtevant 2011 leaves them apart).
     drop : int, levels, 0 for none
         How far down a cell may be left to a straight neighbour where it cannot be climbed back: one-way edges.
     effect_cost : float, >= 0
@@ -141,6 +141,16 @@ class SparseGrid(Savable):
 
     Any number of threads may query it, also while another one edits it: a query sees the grid as it was before an edit
     or as it is after it. Nodes in paths are valid until the next edit.
+
+    Examples
+    --------
+    >>> corridor = SparseGrid.from_cells([(x, 0, 0) for x in range(6)])
+    >>> corridor.remove([(3, 0, 0)])
+    >>> corridor.path((0, 0, 0), (5, 0, 0)).found
+    False
+    >>> corridor.add([(3, 0, 1)])
+    >>> corridor.path((0, 0, 0), (5, 0, 0)).points[:, 2].tolist()
+    [0.0, 0.0, 0.0, 1.0, 0.0, 0.0]
     """
 
     def __init__(
@@ -176,7 +186,14 @@ class SparseGrid(Savable):
     def from_movingai(cls, file: str | os.PathLike[str], sector_size: int = 16, **options: Any) -> SparseGrid:
         """Read a MovingAI `.map` file: x is the column, y the row, z is 0.
 
-        Ground is of kind 0 and water of kind 1: ground connects to ground, water to water.
+        Ground is of kind 0 and water of kind 1: ground connects to ground, water to water. `options` are those
+        of `SparseGrid`.
+
+        >>> from wayfold import formats
+        >>> formats.save_map(np.array([[*b"..W"], [*b".@W"]], np.uint8), "shore.map")
+        >>> shore = SparseGrid.from_movingai("shore.map", sector_size=8)
+        >>> shore.num_cells, shore.reachable((0, 0), (2, 0))
+        (5, False)
         """
         kinds = load_map(file).kinds
         y, x = np.nonzero(kinds)
@@ -190,7 +207,7 @@ class SparseGrid(Savable):
     def from_cells(
         cls, cells: ArrayLike, sector_size: int = 16, *, kinds: ArrayLike | None = None, **options: Any
     ) -> SparseGrid:
-        """A grid of listed cells.
+        """Create a grid from a list of cells.
 
         Parameters
         ----------
@@ -201,6 +218,13 @@ class SparseGrid(Savable):
             Kind of each cell; 0 by default.
         **options
             As for `SparseGrid`.
+
+        Examples
+        --------
+        >>> floors = [(0, 0, 0), (1, 0, 0), (1, 0, 5)]
+        >>> grid = SparseGrid.from_cells(floors, max_step=2)
+        >>> grid.successors((0, 0, 0)).tolist()
+        [[1, 0, 0]]
         """
         grid = cls(sector_size, **options)
         array = check_cells(cells)
@@ -217,7 +241,7 @@ class SparseGrid(Savable):
         level: float = 1.0,
         **options: Any,
     ) -> SparseGrid:
-        """A grid from heights by row and column.
+        """Create a grid from a raster of heights, one cell each: x is the column, y the row.
 
         Parameters
         ----------
@@ -230,6 +254,14 @@ class SparseGrid(Savable):
             Height of one level in the unit of `z`; `max_step` counts levels.
         **options
             As for `SparseGrid`.
+
+        Examples
+        --------
+        >>> cliff = SparseGrid.from_heightmap([[0.0, 0.4, 3.0], [0.1, 0.6, float("nan")]], level=0.5)
+        >>> cliff.cells.tolist()
+        [[0, 0, 0], [1, 0, 0], [2, 0, 6], [0, 1, 0], [1, 1, 1]]
+        >>> cliff.reachable((0, 0, 0), (1, 1, 1)), cliff.reachable((0, 0, 0), (2, 0, 6))
+        (True, False)
         """
         from wayfold.grid import sources
 
@@ -249,7 +281,7 @@ class SparseGrid(Savable):
         progress: Callable[[str, int, int], None] | None = None,
         **options: Any,
     ) -> SparseGrid:
-        """The cells of a mesh on which an agent can stand, on every floor.
+        """Create a grid of the cells of a mesh on which an agent can stand, on every floor.
 
         Parameters
         ----------
@@ -274,7 +306,16 @@ class SparseGrid(Savable):
         Returns
         -------
         SparseGrid
-            Its `origin` and `scale` lead from cells to metres: see `to_world` and `to_cells`.
+            Its `origin` and `scale` say where cells lie in metres: `to_world` and `to_cells` convert.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> grid = SparseGrid.from_mesh(square, Agent(radius=0.3), cell=1.0)
+        >>> grid.num_cells
+        16
+        >>> grid.to_world(grid.to_cells([(0.2, 3.9)]))[:, :2].tolist()
+        [[0.5, 3.5]]
         """
         from wayfold.grid import sources
 
@@ -295,7 +336,16 @@ class SparseGrid(Savable):
     """Metres of a cell's sides and of a level."""
 
     def to_world(self, cells: ArrayLike) -> NDArray[np.float64]:
-        """Metres of the middle of cells, (k, 3), such as the points of a path."""
+        """Return the middle of each cell in metres, (k, 3), such as those of the points of a path.
+
+        A grid that was not made from a mesh counts in cells: they come back unchanged.
+
+        >>> square = Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> grid = SparseGrid.from_mesh(square, cell=0.5)
+        >>> path = grid.path(*grid.to_cells([(1.1, 1.1), (2.9, 1.1)]))
+        >>> grid.to_world(path.points)[[0, -1], :2].tolist()
+        [[1.25, 1.25], [2.75, 1.25]]
+        """
         return np.asarray(checks.points3(cells, "cells") * self.scale + self.origin)
 
     @reads
@@ -313,6 +363,13 @@ class SparseGrid(Savable):
         ------
         OffMapError
             When there is no cell near a point.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> grid = SparseGrid.from_mesh(square, cell=0.5)
+        >>> grid.to_cells([(1.1, 1.9, 0.0), (2.9, 1.1, 2.5)])[:, :2].tolist()
+        [[2, 3], [5, 2]]
         """
         from wayfold.grid import sources
 
@@ -345,12 +402,20 @@ class SparseGrid(Savable):
 
     @reads
     def memory(self, *, trimmed: bool = False) -> Memory:
-        """Bytes as the paper counts them, with every region's grid as large as a sector.
+        """Return the grid's size in bytes as Sturtevant 2011 counts it, with a whole sector of cells for each region.
+
+        `nbytes` is what the arrays really take.
 
         Parameters
         ----------
         trimmed : bool
             Count only the bounding box of each region's cells.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (40, 0, 0)])
+        >>> grid.memory().total, grid.memory(trimmed=True).total
+        (1060, 42)
         """
         store = self._store
         cells = self.num_regions * self.sector_size**2
@@ -399,6 +464,8 @@ class SparseGrid(Savable):
         OffMapError
             When one point is asked for that has no cell.
 
+        Examples
+        --------
         >>> grid = SparseGrid.from_cells([(0, 0, 0), (9, 0, 0)])
         >>> grid.nearest((6.5, 1.0)).tolist()
         [9.0, 0.0, 0.0]
@@ -411,7 +478,9 @@ class SparseGrid(Savable):
 
     @reads
     def reachable(self, starts: ArrayLike, goals: ArrayLike) -> Any:
-        """Whether there is a path, from the components of the regions; one-way edges and links count in one direction.
+        """Return whether there is a path, from the components of the regions.
+
+        One-way edges and links count in their direction only.
 
         Parameters
         ----------
@@ -422,6 +491,8 @@ class SparseGrid(Savable):
         -------
         (q,) bool array, or a bool for one start and goal
 
+        Examples
+        --------
         >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)])
         >>> slide = grid.add_link((9, 0), (0, 0), both_ways=False)
         >>> grid.reachable((9, 0), (1, 0)), grid.reachable((1, 0), (9, 0))
@@ -438,6 +509,11 @@ class SparseGrid(Savable):
 
         No path joins cells of different components. Cells of one are joined, unless the edges or links between them
         lead one way only: see `reachable`. Numbers may have gaps, and are valid until the next edit.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)])
+        >>> here, beside, away = grid.component_of([(0, 0), (1, 0), (9, 0)]).tolist()
+        >>> here == beside, here == away
+        (True, False)
         """
         nodes = self._planner.nodes_of(cells, "cells")
         return np.asarray(self._planner.components()[self._store.owners[nodes >> 4]])
@@ -446,7 +522,7 @@ class SparseGrid(Savable):
     def random_points(
         self, count: int, *, seed: int = 0, near: ArrayLike | None = None, radius: float | None = None
     ) -> NDArray[np.float64]:
-        """Return (count, 3) cells, each as likely as every other one.
+        """Draw (count, 3) cells, each as likely as any other; one may be drawn more than once.
 
         Parameters
         ----------
@@ -456,12 +532,22 @@ class SparseGrid(Savable):
             Only cells within `radius` of this point, in cell coordinates.
         radius : float, >= 0
             With `near` only; metres where the grid was made from a mesh, else cells.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (9, 0, 0)])
+        >>> grid.random_points(2, near=(8, 1), radius=2.0).tolist()
+        [[9.0, 0.0, 0.0], [9.0, 0.0, 0.0]]
         """
         return random_cells(self.cells, self.scale, count, seed, near, radius)
 
     @reads
     def contains(self, cells: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each cell, (q, 2) or (q, 3), is there."""
+        """Return whether each cell, (q, 2) or (q, 3), is there; a missing z is 0.
+
+        >>> SparseGrid.from_cells([(0, 0, 0), (0, 0, 5)]).contains([(0, 0, 0), (0, 0, 1), (0, 0, 5)]).tolist()
+        [True, False, True]
+        """
         array = checks.numbers(cells, "cells", "cells of shape (q, 2) or (q, 3)")
         if array.dtype.kind == "f" and array.size:
             points = checks.points3(array, "cells", largest=np.inf)
@@ -473,13 +559,25 @@ class SparseGrid(Savable):
 
     @reads
     def effects(self, cells: ArrayLike) -> NDArray[np.int64]:
-        """Number of area effects on each cell."""
+        """Return the number of area effects on each cell, (q,), 0 to 7.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
+        >>> grid.add_effect([(1, 0, 0), (2, 0, 0), (2, 0, 0)])
+        >>> grid.effects(grid.cells).tolist()
+        [0, 1, 2, 0]
+        """
         nodes = self._planner.nodes_of(cells, "cells")
         return (self._store.cells[nodes] >> 13).astype(np.int64)
 
     @reads
     def successors(self, cell: ArrayLike) -> NDArray[np.int64]:
-        """Cells that one step leads to, (k, 3), clockwise from the east (where rows go down), then those of links."""
+        """Return the cells that one step leads to, clockwise from the east (where rows go down), then those of links.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 1), (0, 1, 3), (9, 9, 9)])
+        >>> lift = grid.add_link((0, 0, 0), (9, 9, 9), kind="lift")
+        >>> grid.successors((0, 0, 0)).tolist()
+        [[1, 0, 1], [9, 9, 9]]
+        """
         node = int(self._planner.nodes_of(checks.point3(cell, "cell", largest=np.inf)[None], "cell")[0])
         nodes = np.empty(8, np.int32)
         _search_kernels.sparse_successors(self._store, node, nodes, np.empty(8, np.int64))
@@ -511,7 +609,7 @@ class SparseGrid(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """A path between two cells.
+        """Find a path between two cells.
 
         Parameters
         ----------
@@ -525,9 +623,9 @@ class SparseGrid(Savable):
         trim : float, 0 to 0.9
             Share of each refined leg that is dropped before the next one is planned: shorter paths, more cells settled.
         budget : int, >= 1, optional
-            Settle at most this many cells (``exact=True`` only).
+            Settle at most this many cells (``exact=True`` only); no limit by default.
         partial : bool
-            Without a way to the goal (or without budget for it) give the path to the reached cell nearest to it
+            Without a way to the goal (or without budget for it) return the path to the reached cell nearest to it
             (``exact=True`` only).
 
         Returns
@@ -535,6 +633,8 @@ class SparseGrid(Savable):
         Path
             `points` are cell coordinates, `expanded` counts settled cells, `timings` has the phases.
 
+        Examples
+        --------
         >>> grid = SparseGrid.from_cells([(0, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 2)])
         >>> grid.path((0, 0, 0), (2, 1, 2), exact=True).points.tolist()
         [[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.0, 2.0], [2.0, 1.0, 2.0]]
@@ -556,16 +656,22 @@ class SparseGrid(Savable):
         partial: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """Paths of many queries, in parallel.
+        """Find the paths of many queries, in parallel.
 
         Parameters
         ----------
         starts, goals : (q, 2) or (q, 3) array_like
-            Cells that are there.
+            Cells that are there, one goal for each start.
         exact, smooth, budget, partial
             As for `path`; the budget is that of each query.
         workers : int, >= 1, optional
             Threads, all cores by default.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(4) for y in range(4)])
+        >>> grid.paths([(0, 0), (3, 0)], [(3, 0), (3, 3)], exact=True).costs.tolist()
+        [3.0, 3.0]
         """
         first, last = self._planner.nodes_of(starts, "starts"), self._planner.nodes_of(goals, "goals")
         checks.same_length(first, last)
@@ -576,7 +682,9 @@ class SparseGrid(Savable):
     @reads
     @checks.renamed(abstract=("exact", checks.opposite("abstract")))
     def replan(self, path: Path, *, exact: bool = False, smooth: bool = False) -> Path:
-        """A path from an earlier one after edits: what can still be walked of it is kept, the rest planned anew.
+        """Bring an earlier path up to date after edits: what can still be walked of it is kept, the rest planned anew.
+
+        It is kept even where an edit has opened a cheaper way.
 
         Parameters
         ----------
@@ -589,6 +697,14 @@ class SparseGrid(Savable):
         ------
         OffMapError
             When the start or the goal is not a cell any more.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(5) for y in range(2)])
+        >>> path = grid.path((0, 0), (4, 0), exact=True)
+        >>> grid.remove([(2, 0, 0)])
+        >>> grid.replan(path).points[:, :2].astype(int).tolist()
+        [[0, 0], [1, 0], [1, 1], [2, 1], [3, 1], [3, 0], [4, 0]]
         """
         if not len(path.points):
             raise ParameterError("a path that was not found cannot be replanned: ask for a new one")
@@ -606,7 +722,15 @@ class SparseGrid(Savable):
         Returns
         -------
         Path
-            The path itself where an edit has broken it.
+            With fewer points and at most the same cost; the path itself where an edit has broken it.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, y, 0) for x in range(5) for y in range(3)])
+        >>> path = grid.path((0, 0), (4, 2), exact=True)
+        >>> straight = grid.smooth(path)
+        >>> len(path.points), len(straight.points), path.cost > straight.cost
+        (5, 2, True)
         """
         if not len(path.points):
             raise ParameterError("a path that was not found cannot be smoothed: ask for a new one")
@@ -614,7 +738,7 @@ class SparseGrid(Savable):
 
     @reads
     def expanded(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> NDArray[np.int64]:
-        """Cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
+        """Return the cells that the search for a path settles, (k, 3), in no meaningful order, for pictures.
 
         >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(9)])
         >>> len(grid.expanded((0, 0), (8, 0), exact=True))
@@ -646,6 +770,8 @@ class SparseGrid(Savable):
         ParameterError
             In a grid with drops, whose steps cannot all be taken back.
 
+        Examples
+        --------
         >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
         >>> costs, following = grid.costs_to((0, 0), grid.cells)
         >>> costs.tolist(), following.tolist()
@@ -662,7 +788,13 @@ class SparseGrid(Savable):
 
     @reads
     def regions(self) -> RegionTable:
-        """All regions with their cells and abstract edges, for pictures and checks."""
+        """Return all regions with their cells and abstract edges, for pictures and checks.
+
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(20)], sector_size=16)
+        >>> table = grid.regions()
+        >>> sorted(table.free.tolist()), table.supports.tolist()
+        ([4, 16], [1, 1])
+        """
         return self._planner.region_table()
 
     # --- files -----------------------------------------------------------------------------------------------
@@ -736,6 +868,13 @@ class SparseGrid(Savable):
         ------
         EditError
             When a cell is already there, is listed twice or has a height beyond int16. Nothing is changed.
+
+        Examples
+        --------
+        >>> gap = SparseGrid.from_cells([(0, 0, 0), (1, 0, 0), (3, 0, 0)])
+        >>> gap.add([(2, 0, 1)])
+        >>> gap.path((0, 0), (3, 0)).points[:, 2].tolist()
+        [0.0, 0.0, 1.0, 0.0]
         """
         kinds = np.array([checks.whole(kind, "kind", low=0, high=254)], np.uint8)
         self._editor.edit(check_cells(cells), True, kinds)
@@ -748,6 +887,13 @@ class SparseGrid(Savable):
         ------
         EditError
             When a cell is not there or is listed twice. Nothing is changed.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
+        >>> grid.remove([(1, 0, 0), (2, 0, 0)])
+        >>> grid.num_cells, grid.reachable((0, 0), (3, 0))
+        (2, False)
         """
         self._editor.edit(check_cells(cells), False, np.zeros(1, np.uint8))
 
@@ -761,17 +907,32 @@ class SparseGrid(Savable):
         ------
         EditError
             When a cell is not there or would have more than 7 effects. Nothing is changed.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)], effect_cost=0.5)
+        >>> grid.add_effect([(1, 0, 0), (2, 0, 0), (2, 0, 0)])
+        >>> grid.path((0, 0), (3, 0), exact=True).cost
+        4.5
         """
         self._editor.change_effects(check_cells(cells), 1)
 
     @writes
     def remove_effect(self, cells: ArrayLike) -> None:
-        """Take one area effect off cells.
+        """Take one area effect off cells (off a cell that is listed twice, two).
 
         Raises
         ------
         EditError
             When a cell is not there or has no effect. Nothing is changed.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(x, 0, 0) for x in range(4)])
+        >>> grid.add_effect([(1, 0, 0), (2, 0, 0)])
+        >>> grid.remove_effect([(2, 0, 0)])
+        >>> grid.effects([(1, 0, 0), (2, 0, 0)]).tolist()
+        [1, 0]
         """
         self._editor.change_effects(check_cells(cells), -1)
 
@@ -805,6 +966,8 @@ class SparseGrid(Savable):
         EditError
             When there is a link between the two cells already. Nothing is changed.
 
+        Examples
+        --------
         >>> grid = SparseGrid.from_cells([(0, 0, 0), (0, 0, 12)])
         >>> ladder = grid.add_link((0, 0, 0), (0, 0, 12), kind="ladder")
         >>> grid.path((0, 0, 0), (0, 0, 12)).cost, grid.links[0].kind
@@ -822,7 +985,7 @@ class SparseGrid(Savable):
     @writes
     @checks.renamed(a="link", b="end")
     def remove_link(self, link: int | ArrayLike, end: ArrayLike | None = None) -> None:
-        """Remove a link.
+        """Remove a link by its id, or all links between two cells.
 
         Parameters
         ----------
@@ -835,6 +998,16 @@ class SparseGrid(Savable):
         ------
         EditError
             When there is no such link. Nothing is changed.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (0, 0, 12), (0, 0, 24)])
+        >>> lift = grid.add_link((0, 0, 0), (0, 0, 24), kind="lift")
+        >>> ladder = grid.add_link((0, 0, 0), (0, 0, 12), kind="ladder")
+        >>> grid.remove_link(lift)
+        >>> grid.remove_link((0, 0, 0), (0, 0, 12))
+        >>> grid.links
+        ()
         """
         if end is None:
             self._planner.links.remove(checks.whole(link, "link", low=0))
@@ -852,16 +1025,35 @@ class SparseGrid(Savable):
     def reserve(self, cells: int = 0, *, regions: int = 0, edges: int = 0) -> None:
         """Make room in the pools, so that edits allocate nothing until it is used up.
 
+        Cells beyond the rectangle of sectors that there are still enlarge its table, by 4 bytes a sector.
+
         Parameters
         ----------
         cells : int, >= 0
             Room for so many more cells in the boxes of regions; a region that grows moves to a larger block.
         regions, edges : int, >= 0
             Room for so many more regions and abstract edges.
+
+        Examples
+        --------
+        >>> grid = SparseGrid.from_cells([(0, 0, 0), (200, 0, 0)])
+        >>> grid.reserve(cells=10_000, regions=100, edges=500)
+        >>> before = grid.nbytes
+        >>> grid.add([(x, 0, 0) for x in range(1, 200)])
+        >>> grid.nbytes == before
+        True
         """
         self._editor.reserve(cells, regions, edges)
 
     @writes
     def compact(self) -> None:
-        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps."""
+        """Squeeze all gaps out of the pools; edits do so themselves once a quarter of a pool is gaps.
+
+        >>> grid = SparseGrid.from_cells([(0, 0, 0)])
+        >>> grid.reserve(cells=10_000)
+        >>> before = grid.nbytes
+        >>> grid.compact()
+        >>> grid.nbytes < before
+        True
+        """
         self._editor.compact()

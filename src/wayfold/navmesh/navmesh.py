@@ -40,7 +40,14 @@ from wayfold.path import Path, Paths, Status
 
 
 class RayHit(NamedTuple):
-    """The end of a straight walk."""
+    """Where a straight walk ends, as `NavMesh.raycast` returns it.
+
+    >>> corners = [(0, 0), (8, 0), (8, 4), (0, 4), (0, 8), (4, 8), (4, 4)]
+    >>> angle = NavMesh.from_polygons(corners, [[0, 1, 2, 6, 3], [3, 6, 5, 4]])
+    >>> hit = angle.raycast((1, 7), (5, 7))
+    >>> hit.point.tolist(), hit.fraction, hit.wall[:, :2].tolist()
+    ([4.0, 7.0, 0.0], 0.75, [[4.0, 4.0], [4.0, 8.0]])
+    """
 
     point: Points
     """(3,) the last point, on the surface."""
@@ -117,6 +124,16 @@ class NavMesh(Savable):
     `Path.points` in space. A vertex takes 24 bytes, a polygon 17, an edge 8. Queries add 4 bytes an edge, 32 a portal
     and about 60 a polygon on first use, and a corridor search borrows 24 a portal. Where costs differ an optimal path
     borrows 5 a polygon, 8 a portal and up to 6 MB for the points of portals that it searches.
+
+    Examples
+    --------
+    >>> corners = [(0, 0), (8, 0), (8, 4), (0, 4), (0, 8), (4, 8), (4, 4)]
+    >>> angle = NavMesh.from_polygons(corners, [[0, 1, 2, 6, 3], [3, 6, 5, 4]])
+    >>> path = angle.path((7, 2), (2, 7))
+    >>> path.points.tolist(), path.nodes.tolist()
+    ([[7.0, 2.0, 0.0], [4.0, 4.0, 0.0], [2.0, 7.0, 0.0]], [0, 1])
+    >>> round(path.length, 3)
+    7.211
     """
 
     _OWN = (("_edit", threading.Lock),)
@@ -222,6 +239,15 @@ class NavMesh(Savable):
         cells, and head room by whole voxels. With cells of more than three quarters of the radius, up to the radius,
         openings must be 3 radii wide; with still larger ones about two cells wider than the agent. Dead ends that are
         narrow and short stay closed.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> ground = NavMesh.build(square, Agent(radius=0.5), cell_size=0.25)
+        >>> ground.path((1, 1), (7, 7)).points[:, :2].round(2).tolist()
+        [[1.0, 1.0], [7.0, 7.0]]
+        >>> ground.locate([(4, 4), (7.9, 0.1)], tolerance=0.0).tolist()
+        [0, -1]
         """
         who = Agent() if agent is None else agent
         if not isinstance(mesh, Mesh) or not isinstance(who, Agent):
@@ -266,7 +292,7 @@ class NavMesh(Savable):
     def from_polygons(
         cls, vertices: ArrayLike, polygons: Sequence[ArrayLike] | ArrayLike, *, areas: ArrayLike | None = None
     ) -> NavMesh:
-        """Make a navigation mesh of polygons from another source.
+        """Make a navigation mesh from polygons of another source.
 
         Parameters
         ----------
@@ -283,6 +309,13 @@ class NavMesh(Savable):
         GeometryError
             When a polygon is not convex, names a vertex that does not exist, or lies on the same side of an edge as
             another one.
+
+        Examples
+        --------
+        >>> corners = [(0, 0), (8, 0), (8, 4), (0, 4), (0, 8), (4, 8), (4, 4)]
+        >>> angle = NavMesh.from_polygons(corners, [[0, 1, 2, 6, 3], [3, 6, 5, 4]])
+        >>> [row.tolist() for row in angle.neighbours]
+        [[-1, -1, -1, 1, -1], [0, -1, -1, -1]]
         """
         checks.several(polygons.tolist() if isinstance(polygons, np.ndarray) else polygons, "polygons")
         return cls(*from_lists(vertices, polygons, areas))
@@ -293,6 +326,11 @@ class NavMesh(Savable):
 
         Faces that a `.mesh` file calls non-traversable are left out; edges that it calls constrained are walls. An OBJ
         file is taken z up.
+
+        >>> hall = NavMesh.from_polygons([(0, 0), (4, 0), (9, 0), (9, 2), (4, 2), (0, 2)], [[0, 1, 4, 5], [1, 2, 3, 4]])
+        >>> hall.export("hall.mesh")
+        >>> NavMesh.read("hall.mesh")
+        <NavMesh: 2 polygons, 6 vertices, 18 m2>
         """
         return cls(*read_polygons(file))
 
@@ -428,6 +466,16 @@ class NavMesh(Savable):
         -----
         A point on a border belongs to every polygon that touches it, so beside closed ground one is on open ground.
         There is no way through a corner where two polygons only touch.
+
+        Examples
+        --------
+        >>> polygons = [[0, 1, 4, 5], [1, 2, 3, 4]]
+        >>> road = NavMesh.from_polygons([(0, 0), (4, 0), (9, 0), (9, 2), (4, 2), (0, 2)], polygons, areas=[1, 2])
+        >>> road.path((1, 1), (8, 1)).cost, round(road.path((1, 1), (8, 1), costs={2: 3.0}).cost, 3)
+        (7.0, 15.0)
+        >>> closed = road.path((1, 1), (8, 1), costs={2: float("inf")})
+        >>> closed.found, closed.status.name
+        (False, 'UNREACHABLE')
         """
         snapshot = self._snapshot
         limit = searcher.check_budget(budget)
@@ -459,7 +507,7 @@ class NavMesh(Savable):
 
     @checks.renamed(start="starts", goal="goals")
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Any:
-        """Whether there is a path from a start to a goal, without search; links count in their direction only.
+        """Return whether there is a path, without a search; links count in their direction only.
 
         Parameters
         ----------
@@ -472,6 +520,8 @@ class NavMesh(Savable):
         -------
         bool, or (q,) bool array for many pairs
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
         >>> jump = mesh.add_link((1, 0.5), (5, 0), both_ways=False)
         >>> mesh.reachable((0.5, 0.1), (6, 0.5)), mesh.reachable((6, 0.5), (0.5, 0.1))
@@ -515,6 +565,8 @@ class NavMesh(Savable):
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (4, 0), (4, 4), (0, 4)], [[0, 1, 2, 3]])
         >>> mesh.paths([(1, 1), (1, 1)], [(1, 3), (4, 1)]).costs.tolist()
         [2.0, 3.0]
@@ -557,6 +609,8 @@ class NavMesh(Savable):
         int
             The link's id, for `remove_link`. It is used only once within a mesh, and survives `rebuild` and saving.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
         >>> jump = mesh.add_link((1, 0.5), (5, 0), cost=2.0, kind="jump")
         >>> mesh.path((1, 0), (6, 0)).cost
@@ -576,7 +630,7 @@ class NavMesh(Savable):
         return link.id
 
     def remove_link(self, id: int) -> None:
-        """Remove a link.
+        """Remove a link by its id.
 
         Parameters
         ----------
@@ -587,6 +641,14 @@ class NavMesh(Savable):
         ------
         EditError
             When there is no such link: it was removed, or lost the ground at one of its ends in a `rebuild`.
+
+        Examples
+        --------
+        >>> islands = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
+        >>> ferry = islands.add_link((1, 0.5), (5, 0), kind="ferry")
+        >>> islands.remove_link(ferry)
+        >>> islands.reachable((1, 0), (6, 0))
+        False
         """
         number = checks.whole(id, "id", low=0)
         with self._edit:
@@ -597,7 +659,14 @@ class NavMesh(Savable):
             self._snapshot = snapshot.with_links(kept, snapshot.next_link)
 
     def clear_links(self) -> None:
-        """Remove all links."""
+        """Remove all links. Their ids are not used again.
+
+        >>> islands = NavMesh.from_polygons([(0, 0), (1, 0), (1, 1), (5, 0), (6, 0), (6, 1)], [[0, 1, 2], [3, 4, 5]])
+        >>> jumps = [islands.add_link((1, 0), (5, 0)), islands.add_link((1, 1), (6, 1), both_ways=False)]
+        >>> islands.clear_links()
+        >>> islands.num_links
+        0
+        """
         with self._edit:
             snapshot = self._snapshot
             self._snapshot = snapshot.with_links((), snapshot.next_link)
@@ -636,6 +705,17 @@ class NavMesh(Savable):
         stay where both of their ends still have ground. Only the touched tiles are built; what follows from the rest
         of the mesh is carried over, so a tile of a world of 150,000 polygons takes milliseconds. With seeds as `keep`
         islands are judged anew over the whole mesh, which takes longer.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> halved = Mesh([(0, 0, 0), (4, 0, 0), (4, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> ground = NavMesh.build(square, Agent(radius=0.5), cell_size=0.25)
+        >>> ground.path((1, 4), (7, 4)).found
+        True
+        >>> ground.rebuild([(4, 0, -1), (8, 8, 1)], halved)
+        >>> ground.locate([(1, 4), (7, 4)]).tolist()
+        [0, -1]
         """
         with self._edit:
             self._snapshot = self._changed(box, mesh, areas, zones, workers)
@@ -653,6 +733,13 @@ class NavMesh(Savable):
         """Return the mesh after a change, which shares what did not change; this one stays as it is.
 
         Parameters are those of `rebuild`.
+
+        >>> square = Mesh([(0, 0, 0), (8, 0, 0), (8, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> halved = Mesh([(0, 0, 0), (4, 0, 0), (4, 8, 0), (0, 8, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> before = NavMesh.build(square, Agent(radius=0.5), cell_size=0.25)
+        >>> after = before.changed([(4, 0, -1), (8, 8, 1)], halved)
+        >>> before.reachable((1, 4), (7, 4)), before.locate((7, 4)), after.locate((7, 4))
+        (True, 0, -1)
         """
         return self._of(self._changed(box, mesh, areas, zones, workers), self._agent)
 
@@ -698,6 +785,14 @@ class NavMesh(Savable):
         -------
         (q,) int32 array, or an int for one point
             -1 where there is no polygon.
+
+        Examples
+        --------
+        >>> hall = NavMesh.from_polygons([(0, 0), (4, 0), (9, 0), (9, 2), (4, 2), (0, 2)], [[0, 1, 4, 5], [1, 2, 3, 4]])
+        >>> hall.locate([(1, 1), (5, 1), (9.5, 1)]).tolist()
+        [0, 1, -1]
+        >>> hall.locate((9.5, 1), tolerance=1.0)
+        1
         """
         found, _, single = self._snapshot.find(points, tolerance, max_distance)
         return int(found[0]) if single else found
@@ -706,7 +801,14 @@ class NavMesh(Savable):
     def project(
         self, points: ArrayLike, *, tolerance: float | None = None, max_distance: float | None = None
     ) -> Points:
-        """Put each point onto the surface of its polygon (see `locate`); NaN where there is none."""
+        """Put each point onto the surface of its polygon (see `locate`); NaN where there is none.
+
+        >>> ramp = NavMesh.from_polygons([(0, 0, 0), (4, 0, 2), (4, 4, 2), (0, 4, 0)], [[0, 1, 2, 3]])
+        >>> ramp.project([(2, 1), (5, 1)], tolerance=0.5).tolist()
+        [[2.0, 1.0, 1.0], [nan, nan, nan]]
+        >>> ramp.project((5, 1), tolerance=2.0).tolist()
+        [4.0, 1.0, 2.0]
+        """
         snapshot = self._snapshot
         found, places, single = snapshot.find(points, tolerance, max_distance)
         places = snapshot.frame.world(places)
@@ -742,6 +844,8 @@ class NavMesh(Savable):
         Of each polygon two places are looked at: the one below or above the point, and the one on its rim that is
         nearest seen from above. On slopes another place may be nearer by a little.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0, 1), (4, 0, 1), (4, 4, 1), (0, 4, 1)], [[0, 1, 2, 3]])
         >>> mesh.nearest((5, 2, 0)).tolist()
         [4.0, 2.0, 1.0]
@@ -792,6 +896,8 @@ class NavMesh(Savable):
         component : int, optional
             Only on this connected component.
 
+        Examples
+        --------
         >>> mesh = NavMesh.from_polygons([(0, 0), (9, 0), (9, 9), (0, 9)], [[0, 1, 2, 3]])
         >>> points = mesh.random_points(50, seed=1, near=(0, 0), radius=2.0)
         >>> bool((points >= 0).all() and (np.hypot(points[:, 0], points[:, 1]) <= 2.0).all())
@@ -850,6 +956,16 @@ class NavMesh(Savable):
             The start must be on the mesh; the target may be anywhere.
         costs : mapping of kind of area to cost, optional
             Areas with infinite cost are walls.
+
+        Examples
+        --------
+        >>> corners = [(0, 0), (8, 0), (8, 4), (0, 4), (0, 8), (4, 8), (4, 4)]
+        >>> angle = NavMesh.from_polygons(corners, [[0, 1, 2, 6, 3], [3, 6, 5, 4]])
+        >>> angle.raycast((1, 7), (3, 1)).wall is None
+        True
+        >>> hit = angle.raycast((2, 2), (6, 6))
+        >>> hit.point[:2].tolist(), round(hit.fraction, 2)
+        ([4.0, 4.0], 0.5)
         """
         snapshot = self._snapshot
         found, places = snapshot.on_mesh(points_of(start), "start")
@@ -883,7 +999,7 @@ class NavMesh(Savable):
         return RayHit(snapshot.frame.world(point), float(part), last, wall)
 
     def move_along(self, start: ArrayLike, target: ArrayLike, *, costs: Mapping[int, float] | None = None) -> Points:
-        """Move towards a target nearby, sliding along walls; return the reachable point nearest to it, (3,).
+        """Move towards a target nearby, sliding along walls; return the reachable point nearest to it, (3,), metres.
 
         Parameters
         ----------
@@ -892,6 +1008,13 @@ class NavMesh(Savable):
             a moving character, not for paths.
         costs : mapping of kind of area to cost, optional
             Areas with infinite cost are walls.
+
+        Examples
+        --------
+        >>> corners = [(0, 0), (8, 0), (8, 4), (0, 4), (0, 8), (4, 8), (4, 4)]
+        >>> angle = NavMesh.from_polygons(corners, [[0, 1, 2, 6, 3], [3, 6, 5, 4]])
+        >>> angle.move_along((3, 6), (4.5, 5.5)).tolist()
+        [4.0, 5.5, 0.0]
         """
         snapshot = self._snapshot
         found, places = snapshot.on_mesh(points_of(start), "start")
@@ -924,5 +1047,20 @@ class NavMesh(Savable):
         return cls._of(snapshot, None if snapshot.built is None else snapshot.built.agent)
 
     def export(self, file: File, *, version: int = 2) -> None:
-        """Write the polygons to `.mesh` (format 2 or 3; heights are lost) or `.obj` (z up)."""
+        """Write the polygons to a file that other tools read.
+
+        Parameters
+        ----------
+        file : path
+            `.mesh` (heights are lost) or `.obj` (z up). Links and areas are not written.
+        version : int, 2 or 3
+            Format of a `.mesh` file.
+
+        Examples
+        --------
+        >>> hall = NavMesh.from_polygons([(0, 0), (4, 0), (9, 0), (9, 2), (4, 2), (0, 2)], [[0, 1, 4, 5], [1, 2, 3, 4]])
+        >>> hall.export("hall.obj")
+        >>> NavMesh.read("hall.obj").num_polygons
+        2
+        """
         write_polygons(self._snapshot, file, version)

@@ -56,7 +56,7 @@ def usual_cell_size(agent: Agent) -> float:
 @checks.checked
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of the voxel pipeline.
+    """Settings of the voxel pipeline, as `NavMesh.build` takes them.
 
     Parameters
     ----------
@@ -80,6 +80,12 @@ class Settings:
         Most corners of a polygon as built; the corners that neighbouring tiles add to a border come on top.
     detail_error : float, metres, > 0
         How far the surface may be from the sampled ground before it gets a point more. Default half a `cell_height`.
+
+    Examples
+    --------
+    >>> fine = Settings(cell_size=0.1, cell_height=0.1)
+    >>> round(fine.min_region, 2), round(fine.merge_region, 2), fine.detail_error
+    (0.64, 4.0, 0.05)
     """
 
     cell_size: float = 0.3
@@ -113,7 +119,11 @@ class Settings:
         put(self, "detail_error", checks.number(error, "detail_error", low=0.0, open_low=True))
 
     def cells(self, square_metres: float) -> int:
-        """Columns that cover an area, rounded."""
+        """Return how many columns cover an area in square metres, rounded.
+
+        >>> Settings(cell_size=0.5).cells(10.0)
+        40
+        """
         area = checks.number(square_metres, "square_metres", low=0.0, high=checks.LARGEST**2)
         return min(round(area / self.cell_size**2), _MOST_CELLS)
 

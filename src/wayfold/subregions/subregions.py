@@ -190,6 +190,15 @@ class SubregionGraph(Savable):
         Subregion of each waypoint; the highest number of the dtype where it has none.
     graph : Graph
         A node for each subregion, at its centroid, and an edge for each connection.
+
+    Examples
+    --------
+    >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+    >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+    >>> subregions.num_subregions, subregions.connections.tolist()
+    (6, [[0, 4], [1, 3], [1, 5], [2, 5], [3, 4]])
+    >>> subregions.path(0, 59).cost
+    59.0
     """
 
     def __init__(
@@ -219,7 +228,7 @@ class SubregionGraph(Savable):
         *,
         regions: tuple[int, int, int] | None = None,
     ) -> SubregionGraph:
-        """Detect the subregions and connect them (Algorithms 1 to 3).
+        """Detect the subregions and connect them (Wardhana et al. 2015, algorithms 1 to 3).
 
         Parameters
         ----------
@@ -234,6 +243,13 @@ class SubregionGraph(Savable):
             Processing order: it orders the regions, and chooses the active region of boundary waypoints.
         regions : (rx, ry, rz), optional
             As for `WaypointGraph.from_graph`, for a plain graph.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> walkers = SubregionGraph.build(road, Motion.SURFACE, cost="min", regions=(6, 1, 1))
+        >>> walkers.graph.num_nodes, np.bincount(walkers.labels).tolist()
+        (6, [10, 10, 10, 10, 10, 10])
         """
         if isinstance(waypoints, Graph):
             waypoints = WaypointGraph.from_graph(waypoints, regions)
@@ -279,7 +295,14 @@ class SubregionGraph(Savable):
         return self.abstraction().pairs
 
     def abstraction(self) -> Abstraction:
-        """Subregions and connections in plain arrays; after a repair numbered anew, without gaps."""
+        """Return the subregions and connections in plain arrays; after a repair numbered anew, without gaps.
+
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> plain = subregions.abstraction()
+        >>> plain.count, plain.counts.tolist(), plain.lengths[0].tolist()
+        (6, [1, 1, 1, 1, 1], [1.0, 1.0, 1.0])
+        """
         return self.parts if self._live is None else self._live.abstraction()
 
     @property
@@ -295,19 +318,38 @@ class SubregionGraph(Savable):
 
     @reads
     def with_cost(self, cost: str) -> SubregionGraph:
-        """The same subregions with another cost scheme; nothing is detected again. Only one of them can be repaired."""
+        """Return the same subregions with another cost scheme; nothing is detected again.
+
+        Only one of the two can be repaired after an edit.
+
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> fewest = subregions.with_cost("fixed")
+        >>> first, last = subregions.labels[[0, 59]].tolist()
+        >>> subregions.graph.path(first, last).cost, fewest.graph.path(first, last).cost
+        (50.0, 5.0)
+        """
         _check_cost(cost)
         other = SubregionGraph(self.waypoints, self.motions, cost, self.seed, self.abstraction())
         other._edits = self._edits
         return other
 
     def attach(self, waypoints: WaypointGraph) -> SubregionGraph:
-        """Give a loaded subregion graph the waypoint graph that it was built over; returns itself.
+        """Give a loaded subregion graph the waypoint graph that it was built over; return the subregion graph itself.
 
         Raises
         ------
         ParameterError
             When it was built over another one, or over this one before waypoints, edges, motions or costs changed.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> waypoints = WaypointGraph.from_graph(road, (6, 1, 1))
+        >>> SubregionGraph.build(waypoints).save("road.wayfold")
+        >>> loaded = SubregionGraph.load("road.wayfold")
+        >>> loaded.attach(waypoints).path(0, 59).cost
+        59.0
         """
         if waypoints is self.waypoints:
             return self
@@ -330,6 +372,18 @@ class SubregionGraph(Savable):
         ----------
         edit : Edit
             What `WaypointGraph.update` returned; every edit has to be passed on, in order.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> waypoints = WaypointGraph.from_graph(road, (6, 1, 1))
+        >>> subregions = SubregionGraph.build(waypoints)
+        >>> subregions.repair(waypoints.update(remove=[(24, 25)]))
+        >>> subregions.num_subregions, subregions.path(0, 59).found
+        (7, False)
+        >>> subregions.repair(waypoints.update([(24, 25)]))
+        >>> subregions.num_subregions, subregions.path(0, 59).found
+        (6, True)
         """
         waypoints = self._attached()
         self._space = None
@@ -362,34 +416,44 @@ class SubregionGraph(Savable):
         exact: bool = False,
         budget: int | None = None,
     ) -> Path:
-        """Plan a path at two levels (Algorithm 4).
+        """Plan a path over the subregions first, then over the waypoints in those (Wardhana et al. 2015, algorithm 4).
 
         Parameters
         ----------
         start, goal : (x, y, z), or int
             Arbitrary points, or waypoint numbers.
         margin : int, >= 0
-            Also use the subregions up to this many connections beside the subregion path: slower, shorter paths. The
-            paper's algorithm has 0.
+            Also use the subregions up to this many connections beside the subregion path: slower, shorter paths. 0 in
+            Wardhana et al. 2015.
         weight : float, >= 1
             Factor on the heuristic of the filtered A*: above 1 it settles far fewer waypoints, and the path costs at
-            most `weight` times the cheapest one within the subregions that it may use. The paper's algorithm has 1.
+            most `weight` times the cheapest one within the subregions that it may use. 1 in Wardhana et al. 2015.
         exact : bool
             The same cost as A* over all waypoints, with bounds from landmarks of the abstraction instead of its
             filter. The first exact query computes them (`prepare_exact`).
         budget : int, >= 1, optional
-            Settle at most this many waypoints.
+            Settle at most this many waypoints; no limit by default.
 
         Returns
         -------
         Path
-            UNREACHABLE exactly when A* over all waypoints finds no path either (Theorems 1 and 2). ``path.smooth()``
+            UNREACHABLE exactly when A* over all waypoints finds no path either (theorems 1 and 2). ``path.smooth()``
             takes shortcuts where there is a mesh. ``path.timings`` has the seconds at each level.
 
         Raises
         ------
         OffMapError
             When a point has no waypoint that the character can move to.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> path = subregions.path((0.2, 1.0, 0.0), (58.0, 2.0, 0.0))
+        >>> round(path.cost, 3), sorted(path.timings)
+        (61.02, ['subregions', 'waypoints'])
+        >>> subregions.path(0, 59, exact=True).cost
+        59.0
         """
         waypoints = self._current()
         rings = checks.whole(margin, "margin", low=0)
@@ -411,7 +475,7 @@ class SubregionGraph(Savable):
         exact: bool = False,
         workers: int | None = None,
     ) -> Paths:
-        """The paths of many queries, in parallel; each is the same as `path` gives.
+        """Find the paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
         ----------
@@ -420,6 +484,13 @@ class SubregionGraph(Savable):
             As for `path`.
         workers : int, >= 1, optional
             Threads, all cores by default.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> subregions.paths([0, 10], [59, 12]).costs.tolist()
+        [59.0, 2.0]
         """
         if exact:
             self.prepare_exact()
@@ -428,7 +499,14 @@ class SubregionGraph(Savable):
 
     @reads
     def subregion_path(self, start: int, goal: int) -> NDArray[np.int32]:
-        """Subregions on the cheapest way between the subregions of two waypoints; empty where there is none."""
+        """Return the subregions on the cheapest way between those of two waypoints, (k,); empty where there is none.
+
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> route = subregions.subregion_path(5, 35)
+        >>> subregions.centroids[route, 0].tolist()
+        [4.5, 14.5, 24.5, 34.5]
+        """
         label_a, label_b = (
             int(self.labels[checks.node(node, name, len(self.labels), "waypoint")])
             for node, name in ((start, "start"), (goal, "goal"))
@@ -449,6 +527,14 @@ class SubregionGraph(Savable):
             4 bytes a waypoint each, and the time of a search over the whole graph.
         progress : callable, optional
             Called as ``progress(what, done, total)`` now and then.
+
+        Examples
+        --------
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> subregions.prepare_exact(landmarks=2)
+        >>> subregions.path(0, 59, exact=True).cost
+        59.0
         """
         count = checks.whole(landmarks, "landmarks", low=1, high=64)
         if self._bounds is None or self._bounds.table.shape[1] != count:
@@ -506,7 +592,13 @@ class SubregionGraph(Savable):
 
     @reads
     def expanded(self, start: int, goal: int) -> NDArray[np.int64]:
-        """The waypoints that `path` settles between two waypoints, ascending, for pictures."""
+        """Return the waypoints that `path` settles between two waypoints, (k,) ascending, for pictures.
+
+        >>> road = Graph.from_edges([(x, 0) for x in range(60)], [(x, x + 1) for x in range(59)])
+        >>> subregions = SubregionGraph.build(road, regions=(6, 1, 1))
+        >>> subregions.expanded(20, 25).tolist()
+        [20, 21, 22, 23, 24, 25]
+        """
         graph = self._current().graph
         start, goal = (checks.node(node, name, graph.num_nodes) for node, name in ((start, "start"), (goal, "goal")))
         if self._at_once(start, goal) is not None:
@@ -593,7 +685,7 @@ def crowd_paths(
     exact: bool = False,
     workers: int | None = None,
 ) -> Paths:
-    """The paths of many characters with different motions, in parallel; each is what `SubregionGraph.path` gives.
+    """Find the paths of many characters with different motions, in parallel; each is what `SubregionGraph.path` gives.
 
     Parameters
     ----------
@@ -613,6 +705,16 @@ def crowd_paths(
         When the graphs do not share their waypoints, or the arrays are not as long as each other.
     OffMapError
         When a point has no waypoint that its character can move to.
+
+    Examples
+    --------
+    >>> street, air = Motion.SURFACE | Motion.VOLUMETRIC, Motion.VOLUMETRIC
+    >>> corners, sides = [(0, 0), (9, 0), (9, 9), (0, 9)], [(0, 1), (1, 2), (2, 3), (0, 3)]
+    >>> square = Graph.from_edges(corners, sides, motions=[street, street, street, air])
+    >>> waypoints = WaypointGraph.from_graph(square, (1, 1, 1))
+    >>> both = [SubregionGraph.build(waypoints, motion) for motion in ("surface", "volumetric")]
+    >>> crowd_paths(both, [0, 1], [0, 0], [3, 3]).costs.tolist()
+    [27.0, 9.0]
     """
     graphs = list(subregions)
     for graph in graphs:

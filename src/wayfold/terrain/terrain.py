@@ -94,7 +94,7 @@ Bounds = tuple[float, float, float, float]
 
 @checks.checked
 class Terrain(Savable):
-    """A planar subdivision of weighted regions.
+    """Regions of the plane with weights, cut into triangles, and cheapest routes over them.
 
     Parameters
     ----------
@@ -118,6 +118,18 @@ class Terrain(Savable):
 
     Graphs and grown maps for other weights and radii are cached, up to 64 MB besides the one used last, and so are cuts
     of `changed`, up to 16 MB; older ones are rebuilt on demand. Queries are thread-safe.
+
+    Examples
+    --------
+    >>> from shapely import box
+    >>> marsh = Terrain([(box(0, 0, 10, 10), 1.0, "grass"), (box(4, 0, 6, 8), 5.0, "swamp")])
+    >>> marsh.weights
+    {'grass': 1.0, 'swamp': 5.0}
+    >>> path = marsh.path((2, 5), (8, 5))
+    >>> path.points[:, :2].round(2).tolist()
+    [[2.0, 5.0], [4.0, 8.0], [6.0, 8.0], [8.0, 5.0]]
+    >>> round(path.cost, 2), round(marsh.cost([(2, 5), (8, 5)]), 2)
+    (9.21, 14.0)
     """
 
     _OWN = (("_latest", lambda: None),)
@@ -225,6 +237,15 @@ class Terrain(Savable):
         ----------
         weights : mapping of name to weight, > 0
             Names that are left out keep their weight.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0, "grass"), (box(4, 0, 6, 10), 4.0, "water")])
+        >>> boat = terrain.with_weights({"water": 1.0, "grass": float("inf")})
+        >>> swimmer = terrain.with_weights({"water": 2.0})
+        >>> [round(each.path((4.5, 1), (5.5, 9)).cost, 2) for each in (boat, swimmer)]
+        [8.06, 11.46]
         """
         known = {name: index for index, name in enumerate(self._names)}
         fresh = self._by_name.copy()
@@ -239,7 +260,7 @@ class Terrain(Savable):
         return other
 
     def changed(self, layers: Iterable[tuple[Any, float]]) -> Terrain:
-        """Return the terrain with areas that are dearer, cheaper or closed; this one does not change.
+        """Return the terrain with areas that are dearer, cheaper or closed; this one stays as it is.
 
         Only triangles that an outline crosses are cut, and cuts are cached for later calls with the same polygons.
         Lines cost the same as on a terrain built from scratch.
@@ -254,6 +275,16 @@ class Terrain(Savable):
         ------
         ParameterError, GeometryError
             When a polygon is not valid or a factor is not above 0.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> meadow = Terrain([(box(0, 0, 10, 10), 1.0)])
+        >>> flooded = meadow.changed([(box(4, -1, 6, 11), 3.0)])
+        >>> meadow.path((2, 5), (8, 5)).cost, flooded.path((2, 5), (8, 5)).cost
+        (6.0, 10.0)
+        >>> meadow.changed([(box(4, -1, 6, 11), float("inf"))]).path((2, 5), (8, 5)).found
+        False
         """
         given = list(layers)
         for index, layer in enumerate(given):
@@ -291,7 +322,14 @@ class Terrain(Savable):
     painted = checks.moved("painted", "changed")
 
     def locate(self, points: ArrayLike) -> NDArray[np.int32]:
-        """Return the triangle of each point (q, 2): the lightest where several touch it, -1 outside the map."""
+        """Return the triangle that each point (q, 2) lies in: the lightest where several touch it, -1 off the map.
+
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0, "grass"), (box(4, 0, 6, 10), 4.0, "water")])
+        >>> found = terrain.locate([(1, 1), (5, 5), (20, 5)])
+        >>> [terrain.triangle_names[triangle] if triangle >= 0 else None for triangle in found]
+        ['grass', 'water', None]
+        """
         return self._locate(self._local(checks.points3(points, largest=np.inf)))
 
     def _locate(self, points: Floats) -> NDArray[np.int32]:
@@ -305,14 +343,36 @@ class Terrain(Savable):
         return np.ascontiguousarray(self._ground.frame.local(points[:, :2]))
 
     def cost(self, points: ArrayLike, *, radius: float = 0.0) -> float:
-        """Return the cost of a polyline (k, 2) or (k, 3) for a point or a disc; infinite if blocked or off the map."""
+        """Return what it costs to move along a line: the length on each ground times its weight.
+
+        Parameters
+        ----------
+        points : (k, 2) or (k, 3) array_like, metres
+            Corners of the line; heights do not matter.
+        radius : float, metres, >= 0
+            Of a disc, whose centre moves along the line: it costs the highest weight under it.
+
+        Returns
+        -------
+        float
+            Infinite where an obstacle is in the way (of the disc), or the line leaves the map.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 10), 4.0), (box(7, 0, 8, 4), float("inf"))])
+        >>> terrain.cost([(2, 9), (8, 9)]), terrain.cost([(2, 2), (9, 2)])
+        (12.0, inf)
+        >>> round(terrain.cost([(2, 9), (8, 9)], radius=0.5), 3)
+        15.0
+        """
         line = self._local(checks.points3(points))
         return discs.exact_cost(self._ground, self._weights, line, checks.number(radius, "radius", low=0.0))
 
     # --- open ground -----------------------------------------------------------------------------------------
 
     def grown(self, radius: float) -> Terrain:
-        """Return the terrain on which the centre of a disc is a point, made on first use and kept.
+        """Return the terrain on which a disc may be planned for as a point at its centre, made on first use and kept.
 
         Every region is grown by the radius, heavier ones over lighter ones; obstacles and what is too close to them are
         left out. Without a radius it is this terrain.
@@ -322,6 +382,8 @@ class Terrain(Savable):
         radius : float, metres, >= 0
             Sides lie a thousandth of it too far out, corners at most 9 % (2.5 % on maps of up to 4,000 triangles).
 
+        Examples
+        --------
         >>> from shapely import box
         >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 9), float("inf"))])
         >>> len(terrain.component_areas), len(terrain.grown(1.0).component_areas)
@@ -364,7 +426,7 @@ class Terrain(Savable):
         return np.asarray(np.bincount(self.components[free], weights=sizes), np.float64)
 
     def component_of(self, points: ArrayLike, *, radius: float = 0.0) -> Any:
-        """Return the connected part of the open ground that points lie in; of `grown` ground for a disc.
+        """Return the number of the connected part of the open ground that points lie in; of `grown` ground for a disc.
 
         Parameters
         ----------
@@ -382,6 +444,16 @@ class Terrain(Savable):
         ------
         OffMapError
             When a point is off the map, in an obstacle, or nearer to one than the radius.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> banks = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 10), float("inf"))])
+        >>> west, nearby, east = banks.component_of([(1, 1), (3, 9), (9, 9)]).tolist()
+        >>> west == nearby, west == east
+        (True, False)
+        >>> banks.component_areas.tolist()
+        [40.0, 40.0]
         """
         where, single = checks.places(points)
         size = checks.number(radius, "radius", low=0.0)
@@ -396,7 +468,7 @@ class Terrain(Savable):
         return np.where(places < 0, -1, open_.components[places]).astype(np.int32)
 
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, radius: float = 0.0) -> Any:
-        """Whether a path leads from start to goal, from `components`, without a search.
+        """Return whether a path leads from start to goal, without a search.
 
         Points pass pinch points, discs do not. Refined routes exist wherever this is True; other graphs may miss a
         narrow way.
@@ -417,6 +489,8 @@ class Terrain(Savable):
         OffMapError
             When a start or goal is off the map, in an obstacle, or nearer to one than the radius.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 5, 10), float("inf"))])
         >>> terrain.reachable((1, 1), (9, 1)), terrain.reachable((1, 1), [(2, 9), (9, 1)]).tolist()
@@ -450,6 +524,8 @@ class Terrain(Savable):
         OffMapError
             When one point is asked for and has no place.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> Terrain([(box(0, 0, 10, 10), 1.0)]).nearest((12, 5)).tolist()
         [10.0, 5.0, 0.0]
@@ -480,7 +556,7 @@ class Terrain(Savable):
         radius: float | None = None,
         component: int | None = None,
     ) -> Floats:
-        """Return (count, 3) points spread evenly over the open ground, by area; heights are 0.
+        """Draw (count, 3) points spread evenly over the open ground, by area; heights are 0.
 
         For places where a disc fits, ask its `grown` ground.
 
@@ -500,6 +576,8 @@ class Terrain(Savable):
         OffMapError
             When there is no such ground.
 
+        Examples
+        --------
         >>> from shapely import box
         >>> Terrain([(box(0, 0, 10, 10), 1.0)]).random_points(3, seed=1).shape
         (3, 3)
@@ -538,7 +616,7 @@ class Terrain(Savable):
         search: str | None = None,
         radius: float = 0.0,
     ) -> Floats:
-        """Return (k, 3) points: the nodes that the search for a path settles, for pictures; heights are 0.
+        """Return the nodes that the search for a path settles, (k, 3), for pictures; heights are 0.
 
         Parameters
         ----------
@@ -546,6 +624,15 @@ class Terrain(Savable):
             As for `path`.
         graph : "refined", "dual-extra" or "dual"
             The graphs that have nodes of their own in advance.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 8), 5.0)])
+        >>> few = terrain.expanded_points((2, 5), (3, 5), graph="dual-extra")
+        >>> many = terrain.expanded_points((2, 5), (8, 5), graph="dual-extra")
+        >>> few.shape[1], len(few) < len(many)
+        (3, True)
         """
         checks.choice(graph, "graph", ("refined", "dual-extra", "dual"))
         self._check_query(graph, search or "astar", "centres", "exact")
@@ -587,18 +674,19 @@ class Terrain(Savable):
         graph : "refined", "steiner", "dual-extra", "dual" or "grid"
             "refined" is nearly optimal; "steiner" is as good as its `epsilon`; "dual" is the fastest and the worst.
         search : "astar", "dijkstra", "bushwhack" or "cones", optional
-            All give the same cost on the same graph. The last two are for Steiner graphs: "bushwhack" is the paper's
-            Alternative BUSHWHACK, "cones" prunes by cones that bend at edges and is the default there; the ways of
+            All give the same cost on the same graph. The last two are for Steiner graphs: "bushwhack" is Alternative
+            BUSHWHACK (Tibboel 2012), "cones" prunes by cones that bend at edges and is the default there; the ways of
             discs do not bend so, and have no cones. A* elsewhere.
         epsilon : float, > 0
-            Of a Steiner graph: at most 1 + epsilon times the optimum where it is at most 1.
+            Of a Steiner graph: at most 1 + epsilon times the optimum where it is at most 1. Smaller values put more
+            points on the edges and take longer.
         cell : float, metres, > 0, optional
             Side of a grid's cells; a hundredth of the map's longer side by default.
         nodes : "centres" or "corners"
             Where a grid's nodes lie in its cells.
         steps : "exact" or "sampled"
             Whether the search over a grid takes a step to cost what the line costs, or the mean of the weights at its
-            two ends, as in the paper (where there are no obstacles and no radius). `cost` is exact in any case.
+            two ends, as in Tibboel 2012 (where there are no obstacles and no radius). `cost` is exact in any case.
         radius : float, metres, >= 0
             Of a disc: it costs the highest weight under it and keeps clear of obstacles. The border of the map is no
             obstacle.
@@ -610,6 +698,20 @@ class Terrain(Savable):
         Path
             `cost` is the weighted length of `points` (for a disc along them); `lower_bound` is computed on first use.
             UNREACHABLE when obstacles or gaps separate the two.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0, "grass"), (box(4, 0, 6, 8), 5.0, "swamp")])
+        >>> path = terrain.path((2, 7), (8, 7))
+        >>> path.points[:, :2].round(2).tolist()
+        [[2.0, 7.0], [4.0, 8.0], [6.0, 8.0], [8.0, 7.0]]
+        >>> round(path.cost, 2), path.lower_bound <= path.cost
+        (6.47, True)
+        >>> [round(terrain.path((2, 7), (8, 7), graph=graph).cost, 1) for graph in ("dual", "grid", "steiner")]
+        [10.2, 6.9, 6.5]
+        >>> terrain.path((2, 7), (8, 7), weights={"swamp": 1.0}).cost
+        6.0
         """
         size = checks.number(radius, "radius", low=0.0)
         kind = search or ("cones" if graph == "steiner" and size == 0 else "astar")
@@ -676,7 +778,7 @@ class Terrain(Savable):
         steps: str = "exact",
         radius: float = 0.0,
     ) -> TerrainField:
-        """Search once from a goal, for paths from any start.
+        """Search once from a goal, for paths from any number of starts.
 
         Parameters
         ----------
@@ -686,6 +788,14 @@ class Terrain(Savable):
             own.
         search
             Used with Steiner graphs only: no heuristic fits all starts.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 10), 4.0)])
+        >>> to_camp = terrain.field((8, 5))
+        >>> to_camp.paths([(2, 5), (5, 5), (9, 5)]).costs.round(3).tolist()
+        [12.0, 6.0, 1.0]
         """
         size = checks.number(radius, "radius", low=0.0)
         self._check_query(graph, search or "dijkstra", nodes, steps)
@@ -727,16 +837,23 @@ class Terrain(Savable):
         Parameters
         ----------
         starts, goals : (q, 2) or (q, 3) array_like
-            Start and goal of each query.
+            One goal for each start.
         graph, search, epsilon, cell, nodes, steps, radius, weights
             As for `path`.
         workers : int, >= 1, optional
-            Threads; all cores by default.
+            Threads, all cores by default. The result does not depend on it.
 
         Raises
         ------
         OffMapError
             When any start or goal is off the map, in an obstacle or too close to one.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 10), 4.0)])
+        >>> terrain.paths([(2, 5), (1, 1)], [(8, 5), (1, 9)]).costs.round(3).tolist()
+        [12.0, 8.0]
         """
         first, last = checks.points3(starts, "starts"), checks.points3(goals, "goals")
         checks.same_length(first, last)
@@ -938,7 +1055,15 @@ class Terrain(Savable):
 
     @classmethod
     def from_scene(cls, scene: Scene) -> Self:
-        """The terrain of a `samples.Scene`: scene1, forest or zigzag."""
+        """Create the terrain of a `samples.Scene`: scene1, forest or zigzag.
+
+        >>> from wayfold import samples
+        >>> scene = samples.zigzag()
+        >>> terrain = Terrain.from_scene(scene)
+        >>> start, goal = scene.queries[0]
+        >>> round(terrain.path(start, goal).cost), round(terrain.cost([start, goal]))
+        (800, 2543)
+        """
         return cls(scene.regions, default=scene.default, bounds=scene.bounds)
 
     @classmethod
@@ -963,6 +1088,16 @@ class Terrain(Savable):
             Weights by name, for features without a weight of their own.
         default, bounds
             As for `Terrain`.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> from wayfold import formats
+        >>> lawn, pond = (box(0, 0, 9, 9), {"name": "lawn"}), (box(3, 0, 6, 9), {"name": "pond"})
+        >>> formats.save_geojson([lawn, pond], "park.json")
+        >>> park = Terrain.from_geojson("park.json", weights={"lawn": 1.0, "pond": 3.0})
+        >>> park.path((1, 1), (8, 1)).cost
+        13.0
         """
         return cls(sources.geojson_regions(file, weight, name, weights or {}), default=default, bounds=bounds)
 
@@ -975,7 +1110,7 @@ class Terrain(Savable):
         origin: tuple[float, float] = (0.0, 0.0),
         names: Mapping[float, str] | None = None,
     ) -> Self:
-        """A terrain from an array of weights, one for each square cell.
+        """Create a terrain from an array of weights, one for each square cell.
 
         Parameters
         ----------
@@ -987,6 +1122,15 @@ class Terrain(Savable):
             Corner of cell (0, 0).
         names : mapping of weight to name, optional
             Names for `with_weights`; by default the weight itself.
+
+        Examples
+        --------
+        >>> wall = float("inf")
+        >>> terrain = Terrain.from_raster([[1, 1, 1], [1, wall, 3]], cell=2.0, names={1: "road", 3: "mud"})
+        >>> terrain.weights, terrain.bounds
+        ({'road': 1.0, 'mud': 3.0, 'inf': inf}, (0.0, 0.0, 6.0, 4.0))
+        >>> round(terrain.path((1, 3), (5, 3)).cost, 3)
+        7.243
         """
         array = sources.check_raster(weights)
         values, areas = np.unique(array, return_inverse=True)
@@ -997,7 +1141,7 @@ class Terrain(Savable):
 
     @classmethod
     def from_movingai(cls, file: str | os.PathLike[str], weights: Mapping[str, float] | None = None) -> Self:
-        """A terrain from a MovingAI map; x is the column and y the row, each cell one unit.
+        """Create a terrain from a MovingAI map; x is the column and y the row, each cell one unit.
 
         Parameters
         ----------
@@ -1006,6 +1150,18 @@ class Terrain(Savable):
         weights : mapping of one-letter names to weights, optional
             In a map with kinds of terrain A weighs 1, B 2, and so on by default; ``T`` and ``@`` are obstacles. In a
             plain map ``. G S`` weigh 1, ``W`` (water) 4, and the rest are obstacles.
+
+        Examples
+        --------
+        >>> from wayfold import formats
+        >>> formats.save_map(np.array([[*b".W."], [*b".@."]], np.uint8), "ford.map")
+        >>> ford = Terrain.from_movingai("ford.map")
+        >>> ford.weights
+        {'.': 1.0, '@': inf, 'W': 4.0}
+        >>> ford.path((0.5, 0.5), (2.5, 0.5)).cost
+        5.0
+        >>> Terrain.from_movingai("ford.map", {"W": 2.0}).path((0.5, 0.5), (2.5, 0.5)).cost
+        3.0
         """
         cells, labels, values = sources.movingai_cells(file, weights or {})
         return cls._from_cells(cells, labels, values, 1.0, (0.0, 0.0))
@@ -1024,7 +1180,7 @@ class Terrain(Savable):
         water: float | None = None,
         slope_classes: int = 6,
     ) -> Self:
-        """A terrain from a height map and the land cover of its cells.
+        """Create a terrain from a height map and the land cover of its cells.
 
         Parameters
         ----------
@@ -1045,6 +1201,13 @@ class Terrain(Savable):
         slope_classes : int, 1 to 32
             Slopes are told apart in this many steps. A cell's weight is that of its cover times the length of the
             steepest line on it by the length of that line on the map.
+
+        Examples
+        --------
+        >>> heights = [[0, 0, 1, 9], [0, 0, 1, 9]]
+        >>> hills = Terrain.from_heights(heights, [[0, 1, 0]], weights={0: 1.0, 1: 2.0}, names=["grass", "scrub"])
+        >>> {name: round(weight, 2) for name, weight in hills.weights.items()}
+        {'blocked': inf, 'grass': 1.0, 'scrub, slope 2': 2.67}
         """
         cells, labels, values = sources.height_cells(
             heights, cover, weights, cell, names, steepest, water, slope_classes
@@ -1053,7 +1216,7 @@ class Terrain(Savable):
 
     @classmethod
     def from_mesh(cls, mesh: Mesh, weights: Mapping[str, float] | Sequence[float], *, default: float = 1.0) -> Self:
-        """A terrain from a triangle mesh seen from above, with a weight for each material.
+        """Create a terrain from a triangle mesh seen from above, with a weight for each material.
 
         Parameters
         ----------
@@ -1062,6 +1225,13 @@ class Terrain(Savable):
         weights : mapping of material name to weight, or sequence by material number
         default : float, > 0
             Weight of materials that `weights` does not name.
+
+        Examples
+        --------
+        >>> corners = [(0, 0, 0), (4, 0, 0), (8, 0, 0), (8, 4, 0), (4, 4, 0), (0, 4, 0)]
+        >>> floor = Mesh(corners, [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4)], [0, 0, 1, 1], ["tiles", "rug"])
+        >>> Terrain.from_mesh(floor, {"rug": 2.0}).path((1, 2), (7, 2)).cost
+        9.0
         """
         shapes, areas, names, values = sources.mesh_regions(mesh, weights, default)
         ground, owners = sources.painted_ground(shapes, None)
@@ -1106,9 +1276,16 @@ def _field_of(routes: Any, goal: Floats, place: int) -> Callable[[Floats, int], 
 
 @checks.checked
 class TerrainField:
-    """Paths from everywhere to one goal; `Terrain.field` makes it. Any number of threads may ask it.
+    """Paths from everywhere to one goal, as `Terrain.field` finds them. Any number of threads may query it.
 
     Each path is the one that `Terrain.path` gives with the same graph.
+
+    >>> from shapely import box
+    >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 8), 5.0)])
+    >>> wells = [terrain.field(place) for place in ((1, 1), (9, 1))]
+    >>> costs = np.array([field.paths([(3, 4), (7, 4), (6, 9)]).costs for field in wells])
+    >>> costs.argmin(axis=0).tolist()
+    [0, 1, 1]
     """
 
     def __init__(
@@ -1129,7 +1306,27 @@ class TerrainField:
         return _field_again, (self._terrain, *self._again)  # what it has found is found again
 
     def paths(self, starts: ArrayLike, *, workers: int | None = None) -> Paths:
-        """Paths from many starts, (q, 2) or (q, 3), in parallel."""
+        """Find the paths from many starts to the goal, in parallel.
+
+        Parameters
+        ----------
+        starts : (q, 2) or (q, 3) array_like
+            Points on open ground; heights do not matter.
+        workers : int, >= 1, optional
+            Threads, all cores by default. The result does not depend on it.
+
+        Raises
+        ------
+        OffMapError
+            When a start is off the map, in an obstacle, or nearer to one than the field's radius.
+
+        Examples
+        --------
+        >>> from shapely import box
+        >>> field = Terrain([(box(0, 0, 10, 10), 1.0), (box(4, 0, 6, 10), 4.0)]).field((8, 5))
+        >>> field.paths([(2, 5), (5, 5), (9, 5)]).costs.round(3).tolist()
+        [12.0, 6.0, 1.0]
+        """
         terrain = self._terrain
         given = checks.points3(starts, "starts")[:, :2]
         points = terrain._local(given)

@@ -88,6 +88,13 @@ class VoxelWaypoints(WaypointGraph):
     so is the middle of every face that two boxes share (a boundary waypoint where they lie in different regions). A
     straight line inside a box is free, so a path exists exactly when one exists from voxel face to voxel face, which is
     what the benchmark's 26 moves come down to. Voxel (x, y, z) has its middle at the point (x, y, z).
+
+    >>> blocked = np.zeros((5, 5, 5), np.bool_)
+    >>> blocked[2, :, :4] = True
+    >>> free = VoxelWaypoints.from_voxels(blocked)
+    >>> path = free.path((0, 2, 0), (4, 2, 0))
+    >>> path.points[:, 2].max().item(), path.smooth().length < 11
+    (4.0, True)
     """
 
     blocked: NDArray[np.bool_]
@@ -98,14 +105,22 @@ class VoxelWaypoints(WaypointGraph):
 
     @classmethod
     def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
-        """Build the graph.
+        """Build the graph of the free voxels of a map.
 
         Parameters
         ----------
         world : Map3D, or (X, Y, Z) array_like of bool
             True where blocked.
         region_size : int, voxels, >= 2
-            Side of the regions.
+            Side of the regions. Smaller ones cut large rooms into more boxes.
+
+        Examples
+        --------
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> free.bounds.tolist()
+        [[-0.5, -0.5, -0.5], [0.5, 1.5, 2.5]]
+        >>> free.reachable((0, 0, 1), (0, 1, 0))
+        True
         """
         if isinstance(world, Map3D):
             blocked = world.dense()
@@ -158,13 +173,24 @@ class VoxelWaypoints(WaypointGraph):
         self._boxes = boxes
 
     def trim(self) -> Edit | None:
-        """See `WaypointGraph.trim`."""
+        """Give back memory that edits have taken and no longer need, as `WaypointGraph.trim` does.
+
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> free.trim() is None
+        True
+        """
         edit = super().trim()
         self._boxes = self._boxes[: self.num_waypoints]
         return edit
 
     def frozen(self, motions: Motion) -> WaypointGraph:
-        """The waypoints and voxels as they are now, which edits do not change."""
+        """Return a copy for `between` that keeps the waypoints and voxels of this moment; see `WaypointGraph.frozen`.
+
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> now = free.frozen(Motion.VOLUMETRIC)
+        >>> now.between((0, 0, 1), (0, 0, 0), Motion.VOLUMETRIC, now.graph.path).length
+        1.0
+        """
         self._held = True
         return super().frozen(motions)
 
@@ -179,7 +205,7 @@ class VoxelWaypoints(WaypointGraph):
         return Motion.VOLUMETRIC
 
     def place(self, where: Any, motions: Motion, name: str) -> Place:
-        """A start or goal; it enters the graph in the middle of the box that it lies in, to where the way is free.
+        """Check a start or goal of queries once; it enters the graph in the middle of the box that it lies in.
 
         A point on a border belongs to every voxel that touches it, and enters through each of their boxes.
 
@@ -187,6 +213,13 @@ class VoxelWaypoints(WaypointGraph):
         ------
         OffMapError
             When the point lies outside the map, or only in blocked voxels.
+
+        Examples
+        --------
+        >>> free = VoxelWaypoints.from_voxels([[[False, False, True], [False, True, True]]])
+        >>> start = free.place((0, 0, 0.7), Motion.VOLUMETRIC, "start")
+        >>> free.between(start, (0, 1, 0), Motion.VOLUMETRIC, free.graph.path).found
+        True
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
             return super().place(where, motions, name)

@@ -184,7 +184,18 @@ class WaypointGraph(Savable):
     removed : (n,) bool array
         Waypoints that edits have taken away; their numbers may be used again.
     edits : int
-        How many there were.
+        Number of edits so far.
+
+    Examples
+    --------
+    >>> from wayfold import Graph
+    >>> motions = [Motion.SURFACE | Motion.VOLUMETRIC, Motion.VOLUMETRIC]
+    >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)], motions=motions)
+    >>> waypoints = WaypointGraph.from_graph(graph)
+    >>> waypoints.path(0, 2, motions=Motion.VOLUMETRIC).points.tolist()
+    [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 3.0, 0.0]]
+    >>> waypoints.path(0, 2, motions=Motion.SURFACE).found
+    False
     """
 
     def __init__(self, graph: Graph, regions: Regions, surroundings: Surroundings | None = None) -> None:
@@ -250,6 +261,15 @@ class WaypointGraph(Savable):
             When the regions are too small for the agent, or too many.
         GeometryError
             When the agent fits nowhere.
+
+        Examples
+        --------
+        >>> floor = Mesh([(0, 0, 0), (12, 0, 0), (12, 12, 0), (0, 12, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> waypoints = WaypointGraph.build(floor, Agent(), region_size=8.0, motions="surface")
+        >>> waypoints.num_regions, bool(waypoints.is_boundary.any())
+        (4, True)
+        >>> round(waypoints.path((1, 1, 0), (11, 11, 0)).smooth().length, 2)
+        14.14
         """
         from wayfold.waypoints import build
 
@@ -265,7 +285,7 @@ class WaypointGraph(Savable):
     def from_graph(
         cls, graph: Graph, regions: Sequence[int] | None = None, *, most_waypoints: int | None = None
     ) -> WaypointGraph:
-        """Regions for any graph (Wardhana et al. 2015, section 5.3): a navmesh's dual graph, a grid, a road map.
+        """Cut any graph into regions (Wardhana et al. 2015, section 5.3): a navmesh's dual graph, a grid, a road map.
 
         Parameters
         ----------
@@ -277,6 +297,17 @@ class WaypointGraph(Savable):
         most_waypoints : int, >= 1, optional
             Adaptive regions instead (Wardhana et al. 2015, section 8): an octree with at most this many waypoints a
             leaf.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> road = Graph.from_edges([(x, 0) for x in range(100)], [(x, x + 1) for x in range(99)])
+        >>> waypoints = WaypointGraph.from_graph(road, (4, 1, 1))
+        >>> waypoints.num_regions, np.bincount(waypoints.regions[:, 0]).tolist()
+        (4, [25, 25, 25, 25])
+        >>> adaptive = WaypointGraph.from_graph(road, most_waypoints=10)
+        >>> np.bincount(adaptive.regions[:, 0]).max().item()
+        7
         """
         if not isinstance(graph, Graph):
             raise ParameterError(f"graph must be a Graph, not a {type(graph).__name__}")
@@ -351,7 +382,15 @@ class WaypointGraph(Savable):
 
     @reads
     def usable(self, motions: int) -> NDArray[np.bool_]:
-        """(n,) bool, which waypoints have an edge that a character with these motions can use."""
+        """Return which waypoints have an edge that a character with these motions can use, (n,) bool.
+
+        >>> from wayfold import Graph
+        >>> motions = [Motion.SURFACE | Motion.VOLUMETRIC, Motion.VOLUMETRIC]
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)], motions=motions)
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> waypoints.usable(Motion.SURFACE).tolist()
+        [True, True, False]
+        """
         bits = int(check_motions(motions))
         if bits not in self._usable:
             graph = self.graph
@@ -367,12 +406,31 @@ class WaypointGraph(Savable):
         return self._usable[bits]
 
     def place(self, where: Any, motions: Motion, name: str) -> Place:
-        """A start or goal of a query: a point (x, y, z), or a waypoint number.
+        """Check a start or goal of queries once, for `between` and `nearest_waypoint`, and return it as a place.
+
+        Parameters
+        ----------
+        where : (x, y, z), metres, or int
+            A point, or a waypoint number.
+        motions : Motion bits
+            By which the character must be able to be there.
+        name : str
+            Name of the place in errors.
 
         Raises
         ------
         OffMapError
             With the reason, when the character cannot be at the point.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> start = waypoints.place((0, 1, 0), Motion.SURFACE, "start")
+        >>> goals = [waypoints.place(node, Motion.SURFACE, "goal") for node in (1, 2)]
+        >>> [waypoints.between(start, goal, Motion.SURFACE, graph.path).length for goal in goals]
+        [5.0, 8.0]
         """
         if isinstance(where, (int, np.integer)) and not isinstance(where, bool):
             return Place(name, None, None, checks.node(int(where), name, self.graph.num_nodes))
@@ -401,7 +459,7 @@ class WaypointGraph(Savable):
     def nearest(
         self, points: ArrayLike, *, max_distance: float | None = None, motions: int | None = None
     ) -> NDArray[np.float64]:
-        """The nearest place to each point that a character can be at, and enter the graph from.
+        """Find the place nearest to each point that a character can be at, and enter the graph from.
 
         That is the point itself where it is such a place (a little above the ground for characters that only fly), else
         the nearest waypoint that has an edge for the character.
@@ -482,7 +540,7 @@ class WaypointGraph(Savable):
         radius: float | None = None,
         motions: int | None = None,
     ) -> NDArray[np.float64]:
-        """Random places that a character can be at, each of which can be reached from every other.
+        """Draw places that a character can be at, each of which can be reached from every other.
 
         They are waypoints of the largest connected part of the graph.
 
@@ -553,7 +611,7 @@ class WaypointGraph(Savable):
         *,
         usable: NDArray[np.bool_] | None = None,
     ) -> int:
-        """The waypoint where a character at an arbitrary point enters the graph (Wardhana et al. 2015, section 6).
+        """Return the waypoint where a character at any point enters the graph (Wardhana et al. 2015, section 6).
 
         Waypoints with an edge that the character can use are tried in order of distance; the first that it can move to
         in a straight line, by one of its motions, is the answer. Where there is none, a waypoint without edges will do:
@@ -573,6 +631,15 @@ class WaypointGraph(Savable):
         ------
         OffMapError
             With the reason, when there is none.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> motions = [Motion.SURFACE | Motion.VOLUMETRIC, Motion.VOLUMETRIC]
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)], motions=motions)
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> [waypoints.nearest_waypoint((4, 2, 0), motion) for motion in (Motion.VOLUMETRIC, Motion.SURFACE)]
+        [2, 1]
         """
         chosen = check_motions(motions)
         place = point if isinstance(point, Place) else self.place(point, chosen, name)
@@ -623,7 +690,7 @@ class WaypointGraph(Savable):
         budget: int | None = None,
         partial: bool = False,
     ) -> Path:
-        """The shortest path over the waypoints, found by A* without a subregion graph.
+        """Find the shortest path over the waypoints, by A* without a subregion graph.
 
         Where the straight way between two points is legal, that is the path.
 
@@ -634,7 +701,8 @@ class WaypointGraph(Savable):
         motions : Motion bits, optional
             The character's motions; by default those of the agent, or every motion.
         budget : int, >= 1, optional
-            Settle at most this many waypoints. When it runs out the status is BUDGET_EXHAUSTED, or PARTIAL.
+            Settle at most this many waypoints; no limit by default. When it runs out the status is BUDGET_EXHAUSTED, or
+            PARTIAL.
         partial : bool
             Instead of no path, return the one to the reached waypoint nearest to the goal, with status PARTIAL.
 
@@ -661,7 +729,7 @@ class WaypointGraph(Savable):
     def paths(
         self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None, workers: int | None = None
     ) -> Paths:
-        """The paths of many queries, in parallel; each is the same as `path` gives.
+        """Find the paths of many queries, in parallel; each is the same as `path` gives.
 
         Parameters
         ----------
@@ -701,7 +769,7 @@ class WaypointGraph(Savable):
         price: Price | None = None,
         usable: NDArray[np.bool_] | None = None,
     ) -> Path:
-        """The path between two places: straight where that is legal, else over the waypoints that a search finds.
+        """Find the path between two places: straight where that is legal, else over the waypoints that a search finds.
 
         Parameters
         ----------
@@ -715,6 +783,15 @@ class WaypointGraph(Savable):
             Then the straight way is the answer only where it is not dearer.
         usable : (n,) bool array, optional
             Which waypoints may be entered.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> path = waypoints.between((0, 1, 0), 2, Motion.SURFACE, graph.path)
+        >>> path.points.tolist(), path.cost
+        ([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 3.0, 0.0]], 8.0)
         """
         first = start if isinstance(start, Place) else self.place(start, motions, "start")
         last = goal if isinstance(goal, Place) else self.place(goal, motions, "goal")
@@ -742,7 +819,7 @@ class WaypointGraph(Savable):
 
     @reads
     def reachable(self, starts: ArrayLike, goals: ArrayLike, *, motions: int | None = None) -> Any:
-        """Whether there is a path, answered from connected components without a search.
+        """Return whether there is a path, from connected components, without a search.
 
         Parameters
         ----------
@@ -796,7 +873,18 @@ class WaypointGraph(Savable):
 
     @reads
     def frozen(self, motions: Motion) -> WaypointGraph:
-        """The waypoints as they are now, which edits do not change; only for `between` with a search of its own."""
+        """Return a copy for `between` that keeps the waypoints that there are now, and which of them can be used.
+
+        Its edges follow later edits: the search that `between` is given must have edges of its own.
+
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> before = waypoints.frozen(Motion.SURFACE)
+        >>> edit = waypoints.update([(2, 3)], add_waypoints=[(4, 2, 0)])
+        >>> before.num_waypoints, waypoints.num_waypoints
+        (3, 4)
+        """
         self.usable(motions)
         other = copy.copy(self)
         other._usable = {bits: mask.copy() for bits, mask in self._usable.items()}
@@ -818,10 +906,20 @@ class WaypointGraph(Savable):
         return Path(Status.FOUND, points, cost=float(_costs(points, price).sum()))
 
     def finish(self, path: Path, first: Place, last: Place, motions: Motion, price: Price | None = None) -> Path:
-        """The path with the end points appended (Algorithm 4, line 10), which can be smoothed where there is a mesh.
+        """Add the end points to a path between waypoints (Wardhana et al. 2015, algorithm 4, line 10).
+
+        With a mesh around, the path can be smoothed.
 
         Waypoints at its ends are left out where the straight way to a later one is legal and not dearer. A partial path
         ends at its last waypoint.
+
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> start, goal = (waypoints.place(point, Motion.SURFACE, "end") for point in [(0, 1, 0), (4, 5, 0)])
+        >>> path = waypoints.finish(graph.path(0, 2), start, goal, Motion.SURFACE)
+        >>> path.points.tolist(), path.cost
+        ([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 3.0, 0.0], [4.0, 5.0, 0.0]], 10.0)
         """
         if path.status is Status.PARTIAL:
             last = Place(last.name, None, None)
@@ -882,7 +980,16 @@ class WaypointGraph(Savable):
         return self._lock
 
     def local_points(self) -> NDArray[np.float64]:
-        """(n, 3) float64, positions of the waypoints in the local coordinates of `surroundings`, metres."""
+        """Return the positions of the waypoints in the local coordinates of `surroundings`, (n, 3) float64, metres.
+
+        Without surroundings those are the world's.
+
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> waypoints.local_points().tolist()
+        [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 3.0, 0.0]]
+        """
         graph = self.graph
         if self._placed is None or self._placed[0] is not graph.points:
             self._placed = graph.points, np.ascontiguousarray(self._local(graph.points.astype(np.float64)))
@@ -926,7 +1033,7 @@ class WaypointGraph(Savable):
         add_waypoints : (k, 3) array_like, metres, optional
             Inside the regions. This moves all rows of the graph, which takes time with its size.
         remove_waypoints : (k,) array_like of int, optional
-            They lose their edges; their numbers are not used again.
+            They lose their edges. Later updates do not use their numbers again; `splice` does.
 
         Returns
         -------
@@ -942,6 +1049,18 @@ class WaypointGraph(Savable):
         -----
         The first update copies the graph once, to rows with room for more edges. Queries of other threads see the graph
         as it was before an update or as it is after it.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> edit = waypoints.update([(0, 2)], remove=[(0, 1)])
+        >>> waypoints.path(0, 1).nodes.tolist()
+        [0, 2, 1]
+        >>> edit = waypoints.update([(0, 3), (3, 1)], add_waypoints=[(2, 0, 0)])
+        >>> waypoints.path(0, 1).nodes.tolist()
+        [0, 3, 1]
         """
         return editing.update(self, edges, motions, costs, remove, add_waypoints, remove_waypoints)
 
@@ -953,18 +1072,29 @@ class WaypointGraph(Savable):
         edges: NDArray[np.int32],
         motions: NDArray[np.uint8],
     ) -> tuple[Edit, NDArray[np.int32]]:
-        """Add waypoints under numbers of removed ones and under new ones; returns the edit and their numbers.
+        """Add waypoints under the numbers of removed ones and under new ones; return the edit and their numbers, (k,).
 
         Parameters
         ----------
         points : (k, 3), metres
             New waypoints.
         home : (k, 2) int32
-            Their regions.
+            Their regions; the second is -1 for a waypoint that is not on a face between two.
         edges : (e, 2) int32
             Edges to add; numbers from `num_waypoints` on are the new waypoints in order.
         motions : (e,) uint8
             Their motions.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph, (1, 1, 1))
+        >>> edit = waypoints.update(remove_waypoints=[0])
+        >>> edges, motions = np.array([(3, 2)], np.int32), np.array([Motion.SURFACE], np.uint8)
+        >>> edit, numbers = waypoints.splice(np.array([(0, 3, 0.0)]), np.array([(0, -1)], np.int32), edges, motions)
+        >>> numbers.tolist(), waypoints.path(0, 1).length
+        ([0], 7.0)
         """
         return editing.splice(self, *editing.check_splice(self, points, home, edges, motions))
 
@@ -978,6 +1108,17 @@ class WaypointGraph(Savable):
         -------
         Edit or None
             For `SubregionGraph.repair`; None where nothing was changed.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> edit = waypoints.update([(2, 3)], add_waypoints=[(4, 2, 0)])
+        >>> edit = waypoints.update(remove_waypoints=[3])
+        >>> edit = waypoints.trim()
+        >>> waypoints.num_waypoints, waypoints.path(0, 2).length
+        (3, 7.0)
         """
         count = int(np.flatnonzero(~self.removed)[-1]) + 1
         room = 2 * self.num_edges + editing.SPARE * count
@@ -987,7 +1128,24 @@ class WaypointGraph(Savable):
 
     @reads
     def renumbered(self, nodes: NDArray[np.int32]) -> WaypointGraph:
-        """A graph of some waypoints in a given order, those that it was built with first; this one stays as it is."""
+        """Return a graph of some of the waypoints, in the order given; this one stays as it is.
+
+        Parameters
+        ----------
+        nodes : (k,) int32 array
+            Different waypoints, those that the graph was built with first. Edges to others are left out.
+
+        Examples
+        --------
+        >>> from wayfold import Graph
+        >>> graph = Graph.from_edges([(0, 0), (4, 0), (4, 3)], [(0, 1), (1, 2)])
+        >>> waypoints = WaypointGraph.from_graph(graph)
+        >>> turned = waypoints.renumbered(np.array([2, 1, 0], np.int32))
+        >>> turned.points.tolist(), turned.path(0, 2).nodes.tolist()
+        ([[4.0, 3.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [0, 1, 2])
+        >>> waypoints.renumbered(np.array([0, 1], np.int32)).num_edges
+        1
+        """
         graph = self.graph
         nodes = checks.nodes(nodes, "nodes", graph.num_nodes, "waypoint")
         if nodes.ndim != 1 or len(np.unique(nodes)) != len(nodes):

@@ -42,7 +42,7 @@ class Notes:
 
 @checks.checked
 class Planner(Portable):
-    """Plans for one agent; `World.planner` makes it.
+    """The paths of one agent in one world, on the map that fits it; `World.planner` returns it.
 
     Any number of threads may ask it, also while another one edits the world: a query sees the world as it was or as it
     is, whole.
@@ -56,6 +56,16 @@ class Planner(Portable):
         Why, and how it was made.
     world : World
         What it plans in; a planner is pickled and deep-copied together with it.
+
+    Examples
+    --------
+    >>> from wayfold import Mesh, World
+    >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+    >>> planner.map_name, planner.accelerator_name
+    ('navmesh', 'hierarchy')
+    >>> round(planner.path((2, 5, 0), (8, 5, 0)).length, 2)
+    6.0
     """
 
     map_name: str
@@ -191,14 +201,25 @@ class Planner(Portable):
         return with_reasons(paths, lambda at: self._reason(starts[at], goals[at], known))
 
     def refresh(self) -> None:
-        """Finish what edits have put off, so that queries are as fast as after building."""
+        """Finish what edits have put off, so that queries are as fast as after building.
+
+        Answers are the same without it. Call it after many edits, when there is time.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> wall = planner.world.block([(4, -1, 0), (6, 11, 2)])
+        >>> planner.refresh()
+        >>> planner.reachable((2, 5, 0), (8, 5, 0))
+        False
+        """
         if self._current is not None:
             self._current = self._latest.refreshed()
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
     def path(self, start: ArrayLike, goal: ArrayLike, *, exact: bool = False) -> Path:
-        """A path between two points.
+        """Find a path between two points.
 
         Parameters
         ----------
@@ -217,6 +238,18 @@ class Planner(Portable):
         ------
         OffMapError
             When the agent cannot be at the start or the goal.
+
+        Examples
+        --------
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> pillar = planner.world.block([(4, 3, 0), (6, 7, 2)])
+        >>> exact = planner.path((2, 5, 0), (8, 5, 0), exact=True)
+        >>> round(exact.length, 1), exact.status.name
+        (8.6, 'FOUND')
+        >>> planner.path((2, 5, 0), (8, 5, 0)).smooth().length < 1.1 * exact.length
+        True
         """
         with self._reading():
             begin = time.perf_counter()
@@ -229,14 +262,22 @@ class Planner(Portable):
         return path
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Sequence[Path]:
-        """The paths of many queries, in parallel; each is what `path` gives.
+        """Find the paths of many queries, in parallel; each is what `path` gives.
 
         Parameters
         ----------
         starts, goals : (q, 3) array_like, metres
             One of the two may be a single point that serves all.
         workers : int, >= 1, optional
-            Threads, all cores by default.
+            Threads, all cores by default. The result does not depend on it.
+
+        Examples
+        --------
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> [round(path.cost, 2) for path in planner.paths([(2, 5, 0), (5, 5, 0)], (8, 5, 0))]
+        [6.0, 3.0]
         """
         first, last = self._points(starts, "starts"), self._points(goals, "goals")
         if 1 not in (len(first), len(last)):
@@ -249,7 +290,16 @@ class Planner(Portable):
             return self._with_reasons(self._paths(first, last, workers), first, last)
 
     def plain(self, start: ArrayLike, goal: ArrayLike) -> Path:
-        """The same query by A* without the accelerator, for comparisons."""
+        """Find a path by A* without the accelerator, for comparisons.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> pillar = planner.world.block([(4, 3, 0), (6, 7, 2)])
+        >>> plain, quick = planner.plain((2, 5, 0), (8, 5, 0)), planner.path((2, 5, 0), (8, 5, 0))
+        >>> plain.found, quick.found
+        (True, True)
+        """
         with self._reading():
             begin = time.perf_counter()
             path = self._plain(start, goal)
@@ -258,32 +308,66 @@ class Planner(Portable):
         return path
 
     def distance(self, start: ArrayLike, goal: ArrayLike) -> float:
-        """Cost of `path`, infinite where there is none."""
+        """Return the cost of `path`, infinite where there is none.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> round(planner.distance((2, 5, 0), (8, 5, 0)), 3)
+        6.0
+        >>> wall = planner.world.block([(4, -1, 0), (6, 11, 2)])
+        >>> planner.distance((2, 5, 0), (8, 5, 0))
+        inf
+        """
         return float(self.path(start, goal).cost)
 
     def reachable(self, start: ArrayLike, goal: ArrayLike) -> bool:
-        """Whether there is a path; answered from connected components, without a search."""
+        """Return whether there is a path; answered from connected components, without a search.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> wall = planner.world.block([(4, -1, 0), (6, 11, 2)])
+        >>> planner.reachable((2, 5, 0), (8, 5, 0)), planner.reachable((2, 5, 0), (2, 8, 0))
+        (False, True)
+        """
         with self._reading():
             return self._reachable(start, goal)
 
     def nearest(self, point: ArrayLike) -> Points:
-        """The place on the map that is nearest to a point, (3,), metres.
+        """Return the place on the map that is nearest to a point, (3,), metres.
 
         Raises
         ------
         OffMapError
             When there is none within ten times the agent's size.
+
+        Examples
+        --------
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> place = planner.nearest((11, 5, 0))
+        >>> place.round(2).tolist(), planner.path((2, 5, 0), place).found
+        ([9.5, 5.0, 0.0], True)
         """
         where = checks.point3(point, "point", self._any_height)
         with self._reading():
             return self._nearest(where)
 
     def field(self, goal: ArrayLike) -> Field:
-        """One search from a goal that serves every start: for a crowd that goes to one place.
+        """Search once from a goal, for every start: for a crowd that goes to one place.
 
         The field stays with the world as it is now; make another one after an edit. A walker's field follows the
         quick paths (``exact=False``): they are legal, and where areas have costs of their own they may be several
         times as dear as the exact ones.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> field = planner.field((8, 5, 0))
+        >>> field.direction([(2, 5, 0), (8, 2, 0)]).round(2).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
         """
         with self._reading():
             field, edits = self._field(goal), self.edits
@@ -292,14 +376,23 @@ class Planner(Portable):
         return field
 
     def expanded(self, start: ArrayLike, goal: ArrayLike) -> Points:
-        """(k, 3) places of the nodes that the search for a path settles, for pictures."""
+        """Return the places of the nodes that the search for a path settles, (k, 3), metres, for pictures.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> wall = planner.world.block([(4, 3, 0), (6, 7, 2)])
+        >>> places = planner.expanded((2, 5, 0), (8, 5, 0))
+        >>> places.shape[1], bool((places[:, 0] < 10).all())
+        (3, True)
+        """
         with self._reading():
             return self._expanded(start, goal)
 
     touched = checks.moved("Planner.touched", "expanded")
 
     def drape(self, path: Path, spacing: float = 1.0) -> Points:
-        """The points of a path with more between them, so that a line through them follows the ground.
+        """Return the points of a path with more between them, so that a line through them follows the ground.
 
         A walker's path has points where it turns; between them the ground may rise and fall. Paths of others are
         straight in space, and stay as they are.
@@ -309,11 +402,21 @@ class Planner(Portable):
         path : Path
             One of this planner's.
         spacing : float, metres, > 0
-            Largest distance between two points, seen from above.
+            Largest distance between two points, seen from above. Smaller values follow the ground more closely.
 
         Returns
         -------
         (k, 3) float64 array, metres
+
+        Examples
+        --------
+        >>> from wayfold import Mesh, World
+        >>> ridge = [(0, 0, 0), (5, 0, 2), (10, 0, 0), (10, 6, 0), (5, 6, 2), (0, 6, 0)]
+        >>> hill = Mesh(ridge, [(0, 1, 4), (0, 4, 5), (1, 2, 3), (1, 3, 4)])
+        >>> planner = World.from_mesh(hill, cache=False).planner()
+        >>> path = planner.path(planner.nearest((1, 3, 0.4)), planner.nearest((9, 3, 0.4)))
+        >>> [float(points[:, 2].max().round(1)) for points in (path.points, planner.drape(path, 0.5))]
+        [0.4, 2.0]
         """
         step = checks.number(spacing, "spacing", low=0.0, open_low=True)
         points = path.points
@@ -329,7 +432,15 @@ class Planner(Portable):
         return points if self._current is None else np.asarray(self._latest.drape(points, spacing))
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
-        """(count, 3) places that the agent can be at, all in the largest connected part of the map."""
+        """Return places that the agent can be at, (count, 3), metres, all in the largest connected part of the map.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> camps = planner.random_points(50, seed=3)
+        >>> camps.shape, planner.reachable(camps[0], camps[1])
+        ((50, 3), True)
+        """
         number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
         with self._reading():
             return self._random_points(number, checks.whole(seed, "seed", low=0))
@@ -349,7 +460,16 @@ class Planner(Portable):
         return self.notes.build_seconds
 
     def explain(self) -> str:
-        """What plans for this agent and why, in a few lines."""
+        """Return a few lines that say what plans for this agent, and why.
+
+        >>> from wayfold import Mesh, World
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> planner = World.from_mesh(square, cache=False).planner(Agent(radius=0.5))
+        >>> for line in planner.explain().splitlines()[:2]:
+        ...     print(line)
+        agent        radius 0.5 m, height 1.8 m, climb 0.5 m, slope 45 degrees, surface
+        map          navmesh: the agent only walks, so a navigation mesh of the ground is enough (Fuentes 2015)
+        """
         agent, notes = self.agent, self.notes
         motions = "+".join(str(motion.name).lower() for motion in Motion if agent.motions & motion)
         settings = ", ".join(f"{name} {_shown(value)}" for name, value in notes.settings.items())

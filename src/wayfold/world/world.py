@@ -33,7 +33,7 @@ _MOST_PLANNERS = 32
 
 @checks.checked
 class World(Portable):
-    """A level and everybody who moves in it.
+    """One geometry, a planner for every agent that moves in it, and edits that reach all of them at once.
 
     Make one with `open`, `from_mesh`, `from_map`, `from_terrain` or `sample`, ask it for a `planner` of an agent, or
     ask it for paths right away. Any number of threads may ask while another one edits: a query sees the world before
@@ -45,6 +45,18 @@ class World(Portable):
         What the world is called.
     closed : tuple of str
         Names of materials that nobody walks on, such as water.
+
+    Examples
+    --------
+    >>> from wayfold import Box
+    >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+    >>> world = World.from_mesh(square, cache=False)
+    >>> door = world.block(Box((4, -1, 0), (6, 11, 2)))
+    >>> world.path((2, 5, 0), (8, 5, 0)).found
+    False
+    >>> world.unblock(door)
+    >>> round(world.path((2, 5, 0), (8, 5, 0)).length, 2)
+    6.0
     """
 
     _OWN = (("_editing", threading.RLock), ("_building", threading.RLock))
@@ -77,7 +89,7 @@ class World(Portable):
         closed: Sequence[str] = ("water",),
         **options: Any,
     ) -> World:
-        """Open a level.
+        """Open a level from a file, or a sample.
 
         Parameters
         ----------
@@ -99,6 +111,16 @@ class World(Portable):
         ------
         FormatError
             When there is no such file, it is damaged, or it holds no geometry.
+
+        Examples
+        --------
+        >>> from wayfold import formats
+        >>> formats.save_map([[True, True, False], [True, True, True]], "yard.map")
+        >>> yard = World.open("yard.map", cache=False)
+        >>> yard.kind, yard.path((0, 0), (2, 1)).found
+        ('cells', True)
+        >>> World.open("sample:maze", width=4, height=3, cache=False)
+        <World 'sample:maze': cells, 9 x 7 x 1 m, 0 planners>
         """
         return cls(sources.read(file, up, options), str(file).replace("\\", "/").rsplit("/", 1)[-1], cache, closed)
 
@@ -106,24 +128,61 @@ class World(Portable):
     def from_mesh(
         cls, mesh: Mesh, *, name: str = "mesh", cache: Any = True, closed: Sequence[str] = ("water",)
     ) -> World:
-        """A world of triangles, z up; see `open` for the other parameters."""
+        """Create a world of triangles, z up; see `open` for the other parameters.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> World.from_mesh(square, name="yard", cache=False)
+        <World 'yard': mesh, 10 x 10 x 0 m, 0 planners>
+        """
         if not isinstance(mesh, Mesh):
             raise ParameterError(f"from_mesh takes a Mesh, not a {type(mesh).__name__}")
         return cls(sources.of(mesh), name, cache, closed)
 
     @classmethod
     def from_map(cls, cells: Any, *, name: str = "map", cache: Any = True) -> World:
-        """A world of cells or voxels: what `formats.load_map` or `formats.load_map3d` read."""
+        """Create a world of cells or voxels: what `formats.load_map` or `formats.load_map3d` read.
+
+        >>> from wayfold import formats
+        >>> formats.save_map([[True, True, False], [True, True, True]], "yard.map")
+        >>> yard = World.from_map(formats.load_map("yard.map"), name="yard", cache=False)
+        >>> yard.path((0, 0), (2, 1), exact=True).points[:, :2].tolist()
+        [[0.0, 0.0], [1.0, 1.0], [2.0, 1.0]]
+        """
         return cls(sources.of(cells), name, cache)
 
     @classmethod
     def from_terrain(cls, terrain: Any, *, name: str = "terrain", cache: Any = True) -> World:
-        """A world of weighted regions."""
+        """Create a world of weighted regions; see `open` for the other parameters.
+
+        >>> from shapely import box
+        >>> from wayfold import Terrain
+        >>> terrain = Terrain([(box(0, 0, 10, 10), 1.0, "grass"), (box(4, 0, 6, 10), 3.0, "mud")])
+        >>> heath, hiker = World.from_terrain(terrain, cache=False), Agent(radius=0.0)
+        >>> heath.distance((2, 5), (8, 5), hiker)
+        10.0
+        >>> heath.planner(hiker, costs={"mud": 1.0}).distance((2, 5), (8, 5))
+        6.0
+        """
         return cls(sources.of(terrain), name, cache)
 
     @classmethod
     def sample(cls, name: str, *, cache: Any = True, **options: Any) -> World:
-        """A procedural world: `wayfold.samples` lists them, with their options."""
+        """Create a procedural world.
+
+        Parameters
+        ----------
+        name : str
+            What `wayfold.samples` calls it.
+        cache
+            As for `open`.
+        **options
+            Of the sample, such as `seed` and its size.
+
+        Examples
+        --------
+        >>> World.sample("maze", width=4, height=3, seed=2, cache=False).bounds.tolist()
+        [[-0.5, -0.5, -0.5], [8.5, 6.5, 0.5]]
+        """
         from wayfold import samples
 
         return cls(sources.of(samples.make(name, **options)), name, cache)
@@ -206,8 +265,8 @@ class World(Portable):
         accelerator : "auto", "hierarchy", "subregions", "regions" or "none"
             Accelerator to use instead of the default.
         costs : mapping of material (or region) name to cost of a metre, optional
-            What this agent thinks of the ground: 1 for names that are left out, infinite where it does not go.
-            Navigation meshes and terrains only.
+            What the ground costs this agent; infinity closes it. Names that are left out cost 1 on a mesh, and keep
+            their weight on a terrain. Navigation meshes and terrains only.
         progress : callable, optional
             Called as ``progress(what, done, total)`` while something is built. By default a bar is shown on a
             terminal when that takes longer than a second.
@@ -221,6 +280,17 @@ class World(Portable):
             When the choices do not go together.
         GeometryError
             When the agent fits nowhere.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> walker = world.planner()
+        >>> walker.map_name, walker.accelerator_name
+        ('navmesh', 'hierarchy')
+        >>> giant = world.planner(Agent(radius=2.0, height=5.0), accelerator="none")
+        >>> walker.nearest((11, 5, 0)).round(1).tolist(), giant.nearest((11, 5, 0)).round(1).tolist()
+        ([9.6, 5.0, 0.0], [8.0, 5.0, 0.0])
         """
         who = Agent() if agent is None else agent
         if not isinstance(who, Agent):
@@ -274,35 +344,74 @@ class World(Portable):
             zones = after
 
     def path(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None, *, exact: bool = False) -> Path:
-        """A path of an agent; see `Planner.path`."""
+        """Find a path of an agent; see `Planner.path`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> path = world.path((2, 5, 0), (8, 5, 0), exact=True)
+        >>> path.points[:, :2].round(3).tolist(), round(path.cost, 3)
+        ([[2.0, 5.0], [8.0, 5.0]], 6.0)
+        """
         return self.planner(agent).path(start, goal, exact=exact)
 
     def paths(
         self, starts: ArrayLike, goals: ArrayLike, agent: Agent | None = None, *, workers: int | None = None
     ) -> Sequence[Path]:
-        """Many paths of an agent, in parallel; see `Planner.paths`."""
+        """Find many paths of an agent, in parallel; see `Planner.paths`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> [round(path.length, 2) for path in world.paths([(2, 5, 0), (5, 5, 0)], (8, 5, 0))]
+        [6.0, 3.0]
+        """
         return self.planner(agent).paths(starts, goals, workers=workers)
 
     def distance(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None) -> float:
-        """What the path of an agent costs; see `Planner.distance`."""
+        """Return what the path of an agent costs, infinite where there is none; see `Planner.distance`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> round(world.distance((2, 5, 0), (8, 5, 0)), 3)
+        6.0
+        """
         return self.planner(agent).distance(start, goal)
 
     def reachable(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None) -> bool:
-        """Whether an agent has a path; see `Planner.reachable`."""
+        """Return whether an agent has a path, without a search; see `Planner.reachable`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> wall = world.block([(4, -1, 0), (6, 11, 2)])
+        >>> world.reachable((2, 5, 0), (8, 5, 0)), world.reachable((2, 5, 0), (2, 8, 0))
+        (False, True)
+        """
         return self.planner(agent).reachable(start, goal)
 
     def nearest(self, point: ArrayLike, agent: Agent | None = None) -> NDArray[np.float64]:
-        """The nearest place of an agent; see `Planner.nearest`."""
+        """Return the place nearest to a point that an agent can be at, (3,), metres; see `Planner.nearest`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> world.nearest((12, 5, 0)).round(1).tolist()
+        [9.6, 5.0, 0.0]
+        """
         return self.planner(agent).nearest(point)
 
     def field(self, goal: ArrayLike, agent: Agent | None = None) -> Field:
-        """One search for a crowd of agents; see `Planner.field`."""
+        """Search once from a goal, for a crowd of agents; see `Planner.field`.
+
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> field = world.field((8, 5, 0))
+        >>> field.cost([(2, 5, 0), (5, 5, 0), (8, 5, 0)]).round(2).tolist()
+        [6.0, 3.0, 0.0]
+        """
         return self.planner(agent).field(goal)
 
     # --- edits -------------------------------------------------------------------------------------------------------
 
     def block(self, shape: Shape | ArrayLike) -> Shape:
-        """Close a part of the world to everybody, at once or not at all.
+        """Close a part of the world to every agent; if one of their planners cannot follow, nothing changes.
 
         Parameters
         ----------
@@ -314,6 +423,16 @@ class World(Portable):
         -------
         Shape
             What to give to `unblock`.
+
+        Examples
+        --------
+        >>> from wayfold import Prism
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> pillar = world.block(Prism([(4, 3), (6, 3), (6, 7), (4, 7)], 0.0, 3.0))
+        >>> slim, wide = Agent(radius=0.2), Agent(radius=0.8)
+        >>> [round(world.path((2, 5, 0), (8, 5, 0), agent, exact=True).length, 1) for agent in (slim, wide)]
+        [8.0, 9.1]
         """
         what = as_shape(shape)
         with self._editing:
@@ -323,12 +442,23 @@ class World(Portable):
         return what
 
     def unblock(self, shape: Shape | ArrayLike) -> None:
-        """Open again what was blocked.
+        """Open a part of the world again that was blocked.
 
         Raises
         ------
         EditError
             When this very shape is not blocked; nothing is changed then.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> gate = world.block([(4, -1, 0), (6, 11, 2)])
+        >>> world.reachable((2, 5, 0), (8, 5, 0)), len(world.blocks)
+        (False, 1)
+        >>> world.unblock(gate)
+        >>> world.reachable((2, 5, 0), (8, 5, 0)), len(world.blocks)
+        (True, 0)
         """
         what = as_shape(shape)
         with self._editing:
@@ -342,7 +472,7 @@ class World(Portable):
             self._edit(what, Edits(blocks, self._zones.costs), counts)
 
     def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
-        """Make a part of the world dearer or cheaper for everybody.
+        """Make a part of the world dearer or cheaper for every agent.
 
         Parameters
         ----------
@@ -350,8 +480,19 @@ class World(Portable):
             Where; walkers whose ground lies in it, others whose position does. Where shapes overlap the one that was
             set last counts.
         cost : float, 1e-6 to 1e6
-            Cost of a metre, times what an agent itself thinks of the ground; 1 takes back what was set for this very
-            shape. To close it use `block`. What is closed stays closed.
+            Factor on what a metre costs an agent there; 1 takes back what was set for this very shape. Use `block` to
+            close it. What is closed stays closed.
+
+        Examples
+        --------
+        >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
+        >>> world = World.from_mesh(square, cache=False)
+        >>> mud = world.set_cost([(4, -1, -1), (6, 11, 1)], 3.0)
+        >>> round(world.distance((2, 5, 0), (8, 5, 0)), 1)
+        10.0
+        >>> mud = world.set_cost(mud, 1.0)
+        >>> round(world.distance((2, 5, 0), (8, 5, 0)), 1), world.costs
+        (6.0, ())
         """
         what = as_shape(shape)
         price = checks.number(cost, "cost", low=1e-6, high=1e6)
