@@ -11,7 +11,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wayfold.agent import Agent
 from wayfold.core import text
+from wayfold.core.batches import run_chunks
 from wayfold.core.locks import Portable
 from wayfold.errors import OffMapError
 from wayfold.field import Field
@@ -35,6 +37,21 @@ class Edits:
     """Each once, however often it is blocked."""
     costs: tuple[tuple[Shape, float], ...] = ()
     """In the order in which they were set; where they overlap the later one counts."""
+
+    def step_to(self, after: Edits) -> Shape:
+        """Return the shape in which `after` differs, one edit later.
+
+        >>> from wayfold import Box
+        >>> box = Box((0, 0, 0), (1, 1, 2))
+        >>> Edits().step_to(Edits(costs=((box, 3.0),))) == box
+        True
+        """
+        blocks = set(self.blocks) ^ set(after.blocks)
+        costs = {shape for shape, _ in set(self.costs) ^ set(after.costs)}
+        if not blocks | costs and self.costs != after.costs:
+            costs = {after.costs[-1][0]}  # set to what it was, and so the latest now
+        (shape,) = blocks | costs
+        return shape
 
 
 class Map(Protocol):
@@ -100,14 +117,26 @@ class Map(Protocol):
 
 
 class AgentMap(Portable, ABC):
-    """A map as one agent of a world uses it; it never changes, `changed` makes the next one.
+    """A map as one agent of a world uses it: with the agent's size and costs, and the accelerator of its quick paths.
 
-    Its points are (x, y, z) of the world, in metres. It says by itself why there is no path (`Path.why`), and knows the
-    agent's size, its costs, and the accelerator that makes quick paths quick.
+    Its points are (x, y, z) of the world, in metres. `changed` makes the map after an edit, beside running queries, and
+    `succeed` puts it in the place of the one before, while no query runs.
+
+    Parameters
+    ----------
+    agent : Agent
+    edits : Edits, optional
+        What the world has changed of it.
     """
 
     any_height: float = 0.0
     """The height of points that are given without one: NaN stands for any, where ground is looked for."""
+    in_place: bool = False
+    """Whether `succeed` changes in place what its predecessor holds, so that a query has to hold off edits."""
+
+    def __init__(self, agent: Agent, edits: Edits | None = None) -> None:
+        self.agent = agent
+        self.edits = Edits() if edits is None else edits
 
     @property
     @abstractmethod
@@ -119,17 +148,26 @@ class AgentMap(Portable, ABC):
         """What makes quick paths quick, None where nothing does."""
         return None
 
-    def plain(self) -> AgentMap:
-        """Return the same map without its accelerator."""
-        return self
+    # --- queries -----------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
         """Return a path, quick or exact."""
 
-    @abstractmethod
+    def plain(self, start: Any, goal: Any) -> Path:
+        """Return the path that A* finds without the accelerator."""
+        return self.path(start, goal)
+
     def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
         """Return the quick paths of many queries, (q, 3) points each."""
+        found: list[Any] = [None] * len(starts)
+
+        def work(begin: int, end: int) -> None:
+            for at in range(begin, end):
+                found[at] = self.path(starts[at], goals[at])
+
+        run_chunks(work, len(starts), workers=workers, chunk=16)
+        return found
 
     @abstractmethod
     def field(self, goal: Any) -> Field:
@@ -147,10 +185,6 @@ class AgentMap(Portable, ABC):
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """Draw places in the largest connected part."""
 
-    def islands(self) -> tuple[NDArray[np.float64], str]:
-        """Return the sizes of the connected parts and their unit; none where it would take long to tell."""
-        return np.empty(0), ""
-
     @abstractmethod
     def expanded(self, start: Any, goal: Any) -> Points:
         """Return where the nodes lie that a quick query settles, (k, 3)."""
@@ -159,20 +193,15 @@ class AgentMap(Portable, ABC):
         """Return the points of a path with more between them that follow the ground."""
         return points
 
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    def islands(self) -> tuple[NDArray[np.float64], str]:
+        """Return the sizes of the connected parts and their unit; none where it would take long to tell."""
+        return np.empty(0), ""
+
     @abstractmethod
-    def changed(self, edits: Edits) -> AgentMap:
-        """Return the map after all of `edits`, instead of those that it has; raise before anything is changed."""
-
-    def latest(self) -> AgentMap:
-        """Return the same map with what users have changed of `map` by themselves, such as links; often itself."""
-        return self
-
-    def succeed(self, before: AgentMap) -> None:
-        """Take over what users changed of another map while this one was made from it; must not fail."""
-
-    def refreshed(self) -> AgentMap:
-        """Return the same map as if it had been built after its edits: as fast as it can be."""
-        return self
+    def why(self, start: Points, goal: Points) -> str:
+        """Tell why there is no way between two points that are on the map."""
 
     def remark(self) -> str:
         """Tell what else is worth knowing of the accelerator, in a sentence, or nothing."""
@@ -182,6 +211,23 @@ class AgentMap(Portable, ABC):
     def nbytes(self) -> int:
         """Bytes of the map and what belongs to it, without the accelerator."""
         return int(self.map.nbytes)
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def changed(self, edits: Edits) -> AgentMap:
+        """Return the map after one edit more, or itself; raise before anything is changed."""
+
+    def succeed(self, before: AgentMap) -> None:
+        """Take the place of the map that this one was made from; must not fail."""
+
+    def latest(self) -> AgentMap:
+        """Return the same map with what users have changed of `map` by themselves, such as links; often itself."""
+        return self
+
+    def refreshed(self) -> AgentMap:
+        """Return the same map as if it had been built after its edits, as fast as it can be; often itself."""
+        return self
 
 
 def sized(size: float, unit: str) -> str:

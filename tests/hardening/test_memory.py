@@ -182,6 +182,6 @@ def test_blocks_that_are_gone_leave_nothing_in_a_flyer_s_planner():
     planner = world.planner(flyer, region_size=8.0)
     for number in range(12):
         world.unblock(world.block(Box((-5 + number / 3, -4, 0.2), (-4.5 + number / 3, -3, 1.5))))
-    assert not planner._meshes
+    assert not planner._current._meshes
     kept = world.block(Box((-5, -4, 0.2), (-4.5, -3, 1.5)))
-    assert list(planner._meshes) == [kept]
+    assert list(planner._current._meshes) == [kept]

@@ -20,7 +20,7 @@ def planner():
 
 
 def shut(planner, points):
-    now = planner._now
+    now = planner._latest()
     found = now.navmesh.locate(points)
     return now.area_costs.closed[now.mesh.areas[found]] != 0
 
@@ -41,7 +41,7 @@ def test_whoever_stands_on_a_corner_of_a_path_beside_closed_ground_goes_on(plann
             assert planner.path(goal, corner).found
             assert planner.reachable(corner, goal)
         for a, b in pairwise(path.points):
-            assert planner.map.raycast(a, b, costs=planner._now.costs).fraction == 1.0
+            assert planner.map.raycast(a, b, costs=planner._latest().costs).fraction == 1.0
     corners = np.array(stood)
     assert len(corners) > 20
     assert np.isfinite(field.cost(corners)).all()
@@ -56,10 +56,10 @@ def test_the_nearest_place_is_never_on_closed_ground(planner):
     assert len(closed) > 5
     for point in closed:
         place = planner.nearest(point)
-        held = planner._now.mesh.holding(
+        held = planner._latest().mesh.holding(
             np.array([navmesh.locate(place)], np.int32),
-            planner._now.mesh.frame.local(place)[None],
-            planner._now.area_costs.closed,
+            planner._latest().mesh.frame.local(place)[None],
+            planner._latest().area_costs.closed,
         )
         assert len(held[0])
         assert not planner.path(point, place)

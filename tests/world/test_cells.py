@@ -17,7 +17,6 @@ from wayfold import Agent, Box, Mesh, SparseGrid, Status, World
 from wayfold.errors import EditError, GeometryError, OffMapError, ParameterError
 from wayfold.formats import load_map, load_scen
 from wayfold.formats.movingai import MovingAiMap
-from wayfold.world.cells import CellPlanner
 
 pytestmark = pytest.mark.kernels
 CART = Agent(radius=0.7, height=1.6, climb=0.2, slope=20.0)
@@ -50,7 +49,7 @@ def planners(maze, yard):
 
 def test_what_a_planner_answers_agrees_with_itself(maze, yard):
     for planner in planners(maze, yard):
-        assert isinstance(planner, CellPlanner)
+        assert planner.map_name == "sparse-grid"
         starts, goals = pairs(planner, 8)
         one_by_one = [planner.path(start, goal) for start, goal in zip(starts, goals, strict=True)]
         for workers in (1, 2):
@@ -385,9 +384,9 @@ def test_a_path_costs_the_sum_of_its_steps_in_zones(seed):
     cells = [(int(x), int(y), 0) for y, x in np.argwhere(kinds)]
     plain = naive_grid.NaiveGrid(max_step=1)
     plain.add(cells)
-    for cell, effects in zip(cells, planner._grid.effects(cells).tolist(), strict=True):
+    for cell, effects in zip(cells, planner.map.effects(cells).tolist(), strict=True):
         plain.effect([cell] * effects, 1)
-    weight = planner._grid.effect_cost
+    weight = planner.map.effect_cost
     for _ in range(8):
         start, goal = (cells[at] for at in rng.choice(len(cells), 2))
         best = plain.costs(start, weight).get(goal, np.inf)

@@ -30,7 +30,7 @@ def test_every_way_to_ask_for_a_path_gives_the_integral_of_costs_along_its_point
     for cost in (6.0, 0.2, 3.0):
         low = np.round(rng.uniform(0, 20, 2))
         world.set_cost(Box((*low, -1), (*(low + np.round(rng.uniform(3, 12, 2))), 1)), cost)
-    now = planner._now
+    now = planner._latest()
     navmesh = now.navmesh
     floor = [k for k, ring in enumerate(navmesh.polygons) if navmesh.vertices[ring, 2].max() < 1.0]
     rings = [[tuple(navmesh.vertices[v, :2].tolist()) for v in navmesh.polygons[k]] for k in floor]

@@ -22,6 +22,7 @@ def rooms():
 
 def sizes(planner):
     """Everything that could grow with the number of edits."""
+    now = planner._current
     return {
         "graph": planner.map.nbytes,
         "waypoints": planner.map.num_waypoints,
@@ -29,7 +30,7 @@ def sizes(planner):
         "rows": planner.accelerator._live.links.targets.size,
         "numbers": len(planner.accelerator._live.groups.turn),
         "labels": len(planner.accelerator._live.labels),
-        "lists": len(planner._added) + len(planner._meshes) + len(planner._known) + len(planner._lost[0]),
+        "lists": len(now._added) + len(now._meshes) + len(now._known) + len(now._lost[0]),
     }
 
 

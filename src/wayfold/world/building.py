@@ -17,18 +17,19 @@ from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.grid import SparseGrid
 from wayfold.hierarchy import Hierarchy
+from wayfold.map import AgentMap
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
-from wayfold.world.cells import CellPlanner
+from wayfold.world.cells import CellMap
 from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
 from wayfold.world.planner import Notes, Planner
-from wayfold.world.roaming import RoamingPlanner
+from wayfold.world.roaming import RoamingMap
 from wayfold.world.sources import Source
-from wayfold.world.voxels import VoxelPlanner
-from wayfold.world.walking import WalkingPlanner, WalkingSnapshot, accelerate
-from wayfold.world.weighted import TerrainPlanner
+from wayfold.world.voxels import VoxelMap
+from wayfold.world.walking import Ground, WalkingMap, accelerate
+from wayfold.world.weighted import TerrainMap
 
 _WALKABLE = 1
 _ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")
@@ -55,11 +56,13 @@ def build(request: PlannerRequest) -> Planner:
         raise ParameterError(
             f"costs by name are for navigation meshes and terrains, not for {checks.shown(chosen.map)}"
         )
-    return _BUILDERS[chosen.map](request, Notes(chosen.why_map, chosen.why_accelerator))
+    notes = Notes(chosen.why_map, chosen.why_accelerator)
+    built = _BUILDERS[chosen.map](request, notes)
+    return Planner(built.agent, chosen.map, chosen.accelerator, notes, request.lock, built)
 
 
-def _walking(request: PlannerRequest, notes: Notes) -> Planner:
-    source, agent, chosen, costs, settings, closed, cache, lock, progress = request
+def _walking(request: PlannerRequest, notes: Notes) -> AgentMap:
+    source, agent, chosen, costs, settings, closed, cache, _, progress = request
     mesh = source.mesh
     assert mesh is not None
     notes.settings = navmesh_settings(mesh, agent, settings)
@@ -70,19 +73,18 @@ def _walking(request: PlannerRequest, notes: Notes) -> Planner:
         navmesh = NavMesh.build(mesh, agent, areas=areas, progress=progress, **notes.settings)
         cache.put(key, "navmesh", navmesh)
     key = key_of(key, costs=costs, accelerator=chosen.accelerator)
-    now = WalkingSnapshot(navmesh, rates)
+    ground = Ground(mesh, areas, rates, chosen.accelerator)
+    now = WalkingMap(agent, ground, navmesh)
     fast = cache.get(key, "hierarchy", Hierarchy) if chosen.accelerator == "hierarchy" else None
     if fast is None:
         fast = accelerate(now.graph, chosen.accelerator, progress=progress)
         if isinstance(fast, Hierarchy):
             cache.put(key, "hierarchy", fast)
-    return WalkingPlanner(
-        agent, chosen.accelerator, notes, lock, mesh=mesh, areas=areas, costs=rates, navmesh=navmesh, fast=fast
-    )
+    return WalkingMap(agent, ground, navmesh, fast)
 
 
-def _roaming(request: PlannerRequest, notes: Notes) -> Planner:
-    source, agent, chosen, _, settings, closed, cache, lock, progress = request
+def _roaming(request: PlannerRequest, notes: Notes) -> AgentMap:
+    source, agent, chosen, _, settings, closed, cache, _, progress = request
     mesh = source.mesh
     assert mesh is not None
     notes.settings = waypoint_settings(mesh, agent, settings)
@@ -101,10 +103,10 @@ def _roaming(request: PlannerRequest, notes: Notes) -> Planner:
         fast = SubregionGraph.build(waypoints, agent.motions)  # takes less time than reading it
     else:
         fast = accelerate(waypoints.graph, chosen.accelerator, int(agent.motions), progress)
-    return RoamingPlanner(agent, chosen.accelerator, notes, lock, waypoints=waypoints, accelerator=fast)
+    return RoamingMap(agent, waypoints, fast)
 
 
-def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
+def _on_cells(request: PlannerRequest, notes: Notes) -> AgentMap:
     source, agent, chosen, _, settings, closed, cache, lock, progress = request
     notes.settings = grid_settings(source.mesh, agent, settings)
     if source.mesh is None:
@@ -112,7 +114,7 @@ def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
         notes.remarks.append("the world is made of cells: the agent's size does not count in it")
         y, x = np.nonzero(source.cells)
         grid = SparseGrid.from_cells(np.column_stack([x, y]), kinds=source.cells[y, x] - 1, **notes.settings)
-        return CellPlanner(agent, chosen.accelerator, notes, lock, grid=grid, kinds=source.cells)
+        return CellMap(agent, grid, source.cells, chosen.accelerator != "none", lock)
     notes.remarks.append("a cell is there where the agent can stand in its middle; costs are lengths seen from above")
     key = key_of(source.content, agent=asdict(agent), closed=closed, **notes.settings)
     found = _cached(cache, key, "sparse-grid", SparseGrid, notes)
@@ -121,11 +123,11 @@ def _on_cells(request: PlannerRequest, notes: Notes) -> Planner:
         cache.put(key, "sparse-grid", found)
     if not found.num_cells:
         raise GeometryError("no cell fits this agent: use a smaller radius or smaller cells")
-    return CellPlanner(agent, chosen.accelerator, notes, lock, grid=found, kinds=None)
+    return CellMap(agent, found, None, chosen.accelerator != "none", lock)
 
 
-def _in_voxels(request: PlannerRequest, notes: Notes) -> Planner:
-    agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
+def _in_voxels(request: PlannerRequest, notes: Notes) -> AgentMap:
+    agent, chosen, settings = request.agent, request.chosen, request.settings
     voxels = request.source.voxels
     assert voxels is not None
     for name in settings:
@@ -134,14 +136,11 @@ def _in_voxels(request: PlannerRequest, notes: Notes) -> Planner:
     notes.settings = {"region_size": 16, **settings}
     notes.remarks.append("everybody flies through a world of voxels, as a point: size and motions do not count in it")
     waypoints = VoxelWaypoints.from_voxels(voxels, **notes.settings)
-    return VoxelPlanner(
-        replace(agent, motions=Motion.VOLUMETRIC), chosen.accelerator, notes, lock, waypoints=waypoints, own=voxels
-    )
+    return VoxelMap(replace(agent, motions=Motion.VOLUMETRIC), waypoints, voxels, chosen.accelerator)
 
 
-def _over_terrain(request: PlannerRequest, notes: Notes) -> Planner:
-    agent, chosen, settings, lock = request.agent, request.chosen, request.settings, request.lock
-    terrain, costs = request.source.terrain, request.costs
+def _over_terrain(request: PlannerRequest, notes: Notes) -> AgentMap:
+    agent, terrain, costs, settings = request.agent, request.source.terrain, request.costs, request.settings
     assert terrain is not None
     for name in settings:
         if name not in _ROUTE_OPTIONS:
@@ -151,12 +150,12 @@ def _over_terrain(request: PlannerRequest, notes: Notes) -> Planner:
     notes.settings = {"graph": "refined", "radius": agent.radius, **settings}
     notes.remarks.append("the agent is a disc; heights of points and shapes do not count")
     ground = terrain.with_weights(costs) if costs else terrain
-    planner = TerrainPlanner(agent, chosen.accelerator, notes, lock, terrain=ground, options=notes.settings)
-    planner.prepare()
-    return planner
+    made = TerrainMap(agent, ground, notes.settings)
+    made.keep()
+    return made
 
 
-_BUILDERS: dict[str, Callable[[PlannerRequest, Notes], Planner]] = {
+_BUILDERS: dict[str, Callable[[PlannerRequest, Notes], AgentMap]] = {
     "navmesh": _walking,
     "waypoints": _roaming,
     "sparse-grid": _on_cells,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -12,16 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
-from wayfold.core.locks import ReadersWriter
+from wayfold.core.locks import ReadersWriter, still
 from wayfold.errors import EditError, OffMapError
 from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import search_kernels
 from wayfold.grid import SparseGrid
-from wayfold.map import Edits, off_map
+from wayfold.map import AgentMap, Edits, off_map, why_apart
 from wayfold.path import Path, Status
 from wayfold.world.places import At, Places
-from wayfold.world.planner import Notes, Planner, Points
+
+Points = NDArray[np.float64]
 
 _T = TypeVar("_T")
 _MOST_EFFECTS = 7
@@ -60,34 +62,39 @@ class CellChange(NamedTuple):
     """How many each of them has then."""
 
 
-class CellPlanner(Planner):
-    """Plans on a sparse grid.
+class CellMap(AgentMap):
+    """A sparse grid for one agent.
 
     Paths lead over the middles of cells and cost what the grid counts: their length seen from above in steps to the 8
     neighbours. `Path.smooth` pulls them straight. A block takes away the cells in whose middle the agent would touch
     it; a cost is put on cells as area effects. Edits change the grid in place while no query runs.
+
+    Parameters
+    ----------
+    grid : SparseGrid
+    kinds : (rows, columns) uint8 array or None
+        Those of a world of cells, 0 where there is none; None for the cells of a mesh.
+    abstract : bool
+        Whether quick paths go over regions.
+    lock : ReadersWriter
+        Holds off edits of the world; paths are smoothed in the world as it is then.
     """
 
-    map_name = "sparse-grid"
+    in_place = True
 
     def __init__(
-        self,
-        agent: Agent,
-        accelerator: str,
-        notes: Notes,
-        lock: ReadersWriter,
-        *,
-        grid: SparseGrid,
-        kinds: NDArray[np.uint8] | None,
+        self, agent: Agent, grid: SparseGrid, kinds: NDArray[np.uint8] | None, abstract: bool, lock: ReadersWriter
     ) -> None:
-        """Not for users; `kinds` (rows, columns) are those of a world of cells, 0 where there is none."""
-        super().__init__(agent, accelerator, notes, lock)
+        super().__init__(agent)
         self._grid = grid
         self._kinds = kinds
+        self._abstract = abstract
+        self._lock = lock
         self._places = Places(grid, agent if kinds is None else None)
         self._held = np.zeros(len(self._places), np.int32)  # blocks on each cell
         self._there = np.ones(len(self._places), np.bool_)
-        self._any_height = float("nan") if kinds is None else 0.0
+        self._change = CellChange()  # what `succeed` is to do
+        self.any_height = float("nan") if kinds is None else 0.0
 
     @property
     def map(self) -> SparseGrid:
@@ -97,9 +104,7 @@ class CellPlanner(Planner):
     @property
     def accelerator(self) -> AbstractGraph | None:
         """The abstract graph of the grid, where it is used."""
-        if self.accelerator_name == "none":
-            return None
-        return AbstractGraph(self._grid.num_regions, self._grid.num_abstract_edges)
+        return AbstractGraph(self._grid.num_regions, self._grid.num_abstract_edges) if self._abstract else None
 
     @property
     def nbytes(self) -> int:
@@ -108,19 +113,20 @@ class CellPlanner(Planner):
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
-    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        return self._search(start, goal, exact=exact or self.accelerator_name == "none")
-
-    def _plain(self, start: Any, goal: Any) -> Path:
-        return self._search(start, goal, exact=True)
-
-    def _search(self, start: Any, goal: Any, *, exact: bool) -> Path:
+    def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
+        """A path over cells; `exact` is the shortest over them."""
+        exact = exact or not self._abstract
         return self._placed(self._ask(self._grid.path, *self._ends(start, goal), exact=exact), smoother=True)
 
-    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
+    def plain(self, start: Any, goal: Any) -> Path:
+        """The shortest path over cells."""
+        return self.path(start, goal, exact=True)
+
+    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
+        """The quick paths of many queries."""
         first = self._cells(self._places.find(starts, self._there, "starts"))
         last = self._cells(self._places.find(goals, self._there, "goals"))
-        found = self._ask(self._grid.paths, first, last, exact=self.accelerator_name == "none", workers=workers)
+        found = self._ask(self._grid.paths, first, last, exact=not self._abstract, workers=workers)
         return [self._placed(path, smoother=True) for path in found]
 
     def _placed(self, path: Path, *, smoother: bool = False) -> Path:
@@ -139,7 +145,7 @@ class CellPlanner(Planner):
 
     def _smooth(self, path: Path) -> Path:
         """The path pulled straight in the world as it is now, or as it is if an edit took cells from it."""
-        with self._reading():
+        with self._lock.reading(), still(self._grid):
             cells = self._places.cells(path.points)
             whole = Path(path.status, cells, expanded=path.expanded, timings=path.timings)
             pulled = self._grid.smooth(whole)
@@ -153,7 +159,7 @@ class CellPlanner(Planner):
         """The cell of a point."""
         where = checks.point3(point, name)
         if np.size(point) == 2:
-            where[2] = self._any_height
+            where[2] = self.any_height
         return int(self._places.find(where[None], self._there, name)[0])
 
     def _cells(self, at: At) -> NDArray[np.int64]:
@@ -167,19 +173,22 @@ class CellPlanner(Planner):
         except OffMapError as error:
             raise EditError(f"{error} any more: take cells away with World.block, not from its map") from None
 
-    def _reachable(self, start: Any, goal: Any) -> bool:
+    def reachable(self, start: Any, goal: Any) -> bool:
+        """Whether cells join two points."""
         return bool(self._ask(self._grid.reachable, *self._ends(start, goal)))
 
-    def _islands(self) -> tuple[NDArray[np.float64], str]:
+    def islands(self) -> tuple[NDArray[np.float64], str]:
+        """Cells of the connected parts."""
         at = np.flatnonzero(self._there)
         return self._sizes(self._components(self._cells(at))), "cells"
 
-    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
-        # Numbers of components may have gaps: ranks of those with cells are what `_islands` counts.
+    def why(self, start: Points, goal: Points) -> str:
+        """On which islands start and goal are."""
+        # Numbers of components may have gaps: ranks of those with cells are what `islands` counts.
         labels = self._components(self._cells(np.flatnonzero(self._there)))
         own = self._components(self._ends(start, goal))
         first, last = np.searchsorted(np.unique(labels), own).tolist()
-        return first, last
+        return why_apart(first, last, *self.islands())
 
     def _components(self, cells: NDArray[Any]) -> NDArray[np.int32]:
         return self._ask(self._grid.component_of, cells)
@@ -188,7 +197,8 @@ class CellPlanner(Planner):
     def _sizes(labels: NDArray[Any]) -> NDArray[np.float64]:
         return np.unique(labels, return_counts=True)[1].astype(np.float64)
 
-    def _nearest(self, point: Points) -> Points:
+    def nearest(self, point: Points) -> Points:
+        """The middle of the nearest cell, within ten times the agent's size, or ten cells."""
         body = self._places.agent
         most = _NEAR if body is None else max(10.0 * max(body.radius, body.height), 2.0 * float(self._places.scale[0]))
         at = self._places.nearest(point, self._there, most, most)
@@ -196,20 +206,22 @@ class CellPlanner(Planner):
             raise off_map(point[np.isfinite(point)], f"has no cell within {most:g} {'cells' if body is None else 'm'}")
         return np.asarray(self._places.middles(np.array([at]))[0])
 
-    def _expanded(self, start: Any, goal: Any) -> Points:
-        exact = self.accelerator_name == "none"
-        cells = self._ask(self._grid.expanded, *self._ends(start, goal), exact=exact)
+    def expanded(self, start: Any, goal: Any) -> Points:
+        """Middles of the cells, or of regions, that a quick query settles."""
+        cells = self._ask(self._grid.expanded, *self._ends(start, goal), exact=not self._abstract)
         return np.asarray(cells * self._places.scale + self._places.origin)
 
-    def _field(self, goal: Any) -> Field:
+    def field(self, goal: Any) -> Field:
+        """The ways over cells to one goal."""
         at, there = self._at(goal, "goal"), self._there.copy()
         cells = self._cells(np.flatnonzero(there))
         costs, following = self._ask(self._grid.costs_to, self._places.index.cells(np.array([at]))[0], cells)
         field = CellField(self._places, at, there, costs, following)
-        field._any_height = self._any_height
+        field._any_height = self.any_height
         return field
 
-    def _random_points(self, count: int, seed: int) -> Points:
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """Middles of cells of the largest connected part."""
         at = np.flatnonzero(self._there)
         if not at.size:
             raise off_map(self._places.origin, "and every other place is blocked")
@@ -219,7 +231,16 @@ class CellPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> CellChange:
+    def changed(self, edits: Edits) -> CellMap:
+        """The map that `succeed` makes of this one: what an edit changes is worked out here, while queries go on."""
+        after = copy.copy(self)
+        after._change = self._prepared(edits)
+        after.edits = edits
+        return after
+
+    def _prepared(self, after: Edits) -> CellChange:
+        """What an edit changes."""
+        before, shape = self.edits, self.edits.step_to(after)
         effects = [(zone, self._effects_for(cost)) for zone, cost in after.costs]
         body = self._places.agent
         radius, height = (0.0, 0.0) if body is None else (body.radius, body.height)
@@ -255,8 +276,10 @@ class CellPlanner(Planner):
             result[zone.hit_at(middles, below=self._places.half, above=self._places.half)] = count
         return result
 
-    def _commit(self, prepared: CellChange) -> None:
+    def succeed(self, before: AgentMap) -> None:
+        """Change the grid, while no query runs."""
         grid, index = self._grid, self._places.index
+        prepared, self._change = self._change, CellChange()
         self._held[prepared.touched] += prepared.sign
         self._there[prepared.gone] = False
         self._there[prepared.back] = True

@@ -9,11 +9,11 @@ from wayfold.agent import Agent
 from wayfold.grid import SparseGrid
 from wayfold.grid.sources import CellIndex
 from wayfold.map import off_map
-from wayfold.world.planner import Points
 
 _ASIDE = 1.5
 """Cells of a mesh end before walls: a point so many cells beside the middle of one is at it."""
 
+Points = NDArray[np.float64]
 At = NDArray[np.int64]
 
 

@@ -1,10 +1,10 @@
-"""`Planner`: one agent in one world. What every kind of planner answers, whatever map it plans on."""
+"""`Planner`: one agent in one world, whatever map it plans on."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,7 @@ from wayfold.core import checks, text
 from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.field import Field, with_reasons
-from wayfold.geometry.shapes import Shape
-from wayfold.map import AgentMap, Edits, sized, why_apart
+from wayfold.map import AgentMap, Edits, sized
 from wayfold.path import Path
 
 if TYPE_CHECKING:
@@ -68,137 +67,65 @@ class Planner(Portable):
     6.0
     """
 
-    map_name: str
-    _any_height = 0.0
-
     def __init__(
-        self, agent: Agent, accelerator: str, notes: Notes, lock: ReadersWriter, current: AgentMap | None = None
+        self, agent: Agent, map_name: str, accelerator: str, notes: Notes, lock: ReadersWriter, current: AgentMap
     ) -> None:
         self.agent = agent
+        self.map_name = map_name
         self.accelerator_name = accelerator
         self.notes = notes
         self.edits = 0
         self.world: World | None = None
         self._lock = lock
-        self._current: Any = current
-        """The map; an edit puts the next one in its place."""
-        if current is not None:
-            self._any_height = current.any_height
+        self._current = current
 
-    # --- what a kind of planner has to say ---------------------------------------------------------------------------
-
-    @property
-    def _latest(self) -> AgentMap:
-        """The map now, with what users have changed of it by themselves."""
-        current: AgentMap = self._current
-        latest = current.latest()
-        if latest is not current:
-            with self._lock.writing():
-                if self._current is current:
-                    self._current = latest
-        return latest
+    # --- the map now -------------------------------------------------------------------------------------------------
 
     @property
     def map(self) -> Any:
-        """The map that it plans on: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`."""
+        """The map that it plans on: a `NavMesh`, `WaypointGraph`, `SparseGrid` or `Terrain`. Do not modify it directly.
+
+        Links may be added to a `NavMesh`: they are part of the next query, which makes the accelerator anew and so
+        takes longer. An edit of the world makes another mesh, with the same links.
+        """
         return self._current.map
 
     @property
     def accelerator(self) -> Any:
         """What makes its queries fast, None where nothing does."""
-        return self._latest.accelerator
+        return self._latest().accelerator
 
-    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        """One query."""
-        found: Path = self._latest.path(start, goal, exact=exact)
-        return found
+    def _latest(self) -> AgentMap:
+        """The map now, with what users have changed of it by themselves."""
+        current = self._current
+        latest = current.latest()
+        if latest is not current:
+            self._exchange(current, latest)
+        return latest
 
-    def _plain(self, start: Any, goal: Any) -> Path:
-        """One query without the accelerator."""
-        found: Path = self._latest.plain().path(start, goal)
-        return found
+    def _exchange(self, before: AgentMap, after: AgentMap) -> None:
+        """Put a map in the place of another one, if that is still there."""
+        with self._lock.writing():
+            if self._current is before:
+                self._current = after
 
-    def _expanded(self, start: Any, goal: Any) -> Points:
-        """Where the nodes lie that a query settles."""
-        return np.asarray(self._latest.expanded(start, goal))
+    @contextmanager
+    def _asking(self) -> Iterator[AgentMap]:
+        """The map to ask; where edits would change it in place they are held off."""
+        if not self._current.in_place:
+            yield self._latest()  # which does not change
+            return
+        with self._lock.reading(), still(self._current.map):
+            yield self._current
 
-    def _reachable(self, start: Any, goal: Any) -> bool:
-        """Whether there is a way, without a search."""
-        return bool(self._latest.reachable(start, goal))
+    def _prepare(self, edits: Edits) -> AgentMap:
+        """Work out the map after an edit, while queries go on; raises when it cannot be done."""
+        return self._latest().changed(edits)
 
-    def _nearest(self, point: Points) -> Points:
-        """The nearest place on the map."""
-        return np.asarray(self._latest.nearest(point))
-
-    def _field(self, goal: Any) -> Field:
-        """One search for all starts."""
-        found: Field = self._latest.field(goal)
-        return found
-
-    def _random_points(self, count: int, seed: int) -> Points:
-        """Places of the largest component."""
-        return np.asarray(self._latest.random_points(count, seed=seed))
-
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> Any:
-        """Work out what an edit changes, while queries go on; raises when it cannot be done."""
-        return self._latest.changed(after)
-
-    def _commit(self, prepared: Any) -> None:
-        """Make the change, while no query runs; must not fail."""
-        if prepared is not self._current:
-            prepared.succeed(self._current)
-            self._current = prepared
-
-    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
-        """Many queries, in parallel."""
-        if self._current is not None:
-            several: Sequence[Path] = self._latest.paths(starts, goals, workers=workers)
-            return several
-        from wayfold.core.batches import run_chunks
-
-        found: list[Any] = [None] * len(starts)
-
-        def work(begin: int, end: int) -> None:
-            for at in range(begin, end):
-                found[at] = self._path(starts[at], goals[at], False)
-
-        run_chunks(work, len(starts), workers=workers, chunk=16)
-        return found
-
-    def _islands(self) -> tuple[Points, str]:
-        """Sizes of the connected parts of the map, and their unit; none where it would take long to tell."""
-        if self._current is not None:
-            found: tuple[Points, str] = self._latest.islands()
-            return found
-        return np.empty(0), ""
-
-    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
-        """Which of them a start and a goal are in; -1 for none."""
-        return -1, -1
-
-    def _reason(self, start: Any, goal: Any, edits: int | None = None) -> Callable[[], str]:
-        """Tells why there is no way, as long as the world stays as it is, or was after so many edits."""
-        ends = np.array(start, float), np.array(goal, float)
-        edits = self.edits if edits is None else edits
-
-        def tell() -> str:
-            with self._reading():
-                if self.edits != edits:
-                    return "no way led from the start to the goal, but the world has changed since"
-                return self._why(*ends)
-
-        return tell
-
-    def _why(self, start: Points, goal: Points) -> str:
-        a, b = self._island_of(start, goal)
-        return why_apart(a, b, *self._islands())
-
-    def _with_reasons(self, paths: Sequence[Path], starts: Any, goals: Any, edits: int | None = None) -> Sequence[Path]:
-        """The same paths, of which those without a way can tell why."""
-        if self._current is not None:  # such maps say why by themselves
-            return paths
-        known = self.edits if edits is None else edits
-        return with_reasons(paths, lambda at: self._reason(starts[at], goals[at], known))
+    def _commit(self, prepared: AgentMap) -> None:
+        """Put it in its place, while no query runs; must not fail."""
+        prepared.succeed(self._current)
+        self._current = prepared
 
     def refresh(self) -> None:
         """Finish what edits have put off, so that queries are as fast as after building.
@@ -213,8 +140,32 @@ class Planner(Portable):
         >>> planner.reachable((2, 5, 0), (8, 5, 0))
         False
         """
-        if self._current is not None:
-            self._current = self._latest.refreshed()
+        with nullcontext() if self.world is None else self.world._editing:
+            if self._current.in_place:
+                with self._lock.writing():
+                    self._current = self._current.refreshed()
+            elif self.edits:
+                current = self._latest()
+                self._exchange(current, current.refreshed())
+
+    def _with_reasons(self, current: AgentMap, paths: Sequence[Path], starts: Any, goals: Any) -> Sequence[Path]:
+        """The same paths, of which those without a way can tell why."""
+        if not current.in_place:  # such maps say why by themselves
+            return paths
+        edits = self.edits
+        return with_reasons(paths, lambda at: self._reason(starts[at], goals[at], edits))
+
+    def _reason(self, start: Any, goal: Any, edits: int) -> Callable[[], str]:
+        """Tells why there is no way, as long as the world stays as it was after so many edits."""
+        ends = np.array(start, float), np.array(goal, float)
+
+        def tell() -> str:
+            with self._asking() as current:
+                if self.edits != edits:
+                    return "no way led from the start to the goal, but the world has changed since"
+                return current.why(*ends)
+
+        return tell
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
@@ -251,14 +202,14 @@ class Planner(Portable):
         >>> planner.path((2, 5, 0), (8, 5, 0)).smooth().length < 1.1 * exact.length
         True
         """
-        with self._reading():
+        with self._asking() as current:
             begin = time.perf_counter()
             try:
-                path = self._path(start, goal, bool(exact))
+                path = current.path(start, goal, exact=bool(exact))
             except OffMapError as error:
-                raise self._hinted(error, start, goal) from None
+                raise self._hinted(current, error, start, goal) from None
             path.timings = {**path.timings, "total": time.perf_counter() - begin}
-            self._with_reasons([path], [start], [goal])
+            self._with_reasons(current, [path], [start], [goal])
         return path
 
     def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Sequence[Path]:
@@ -286,8 +237,8 @@ class Planner(Portable):
         if not count:
             return []
         first, last = (np.ascontiguousarray(np.broadcast_to(part, (count, 3))) for part in (first, last))
-        with self._reading():
-            return self._with_reasons(self._paths(first, last, workers), first, last)
+        with self._asking() as current:
+            return self._with_reasons(current, current.paths(first, last, workers=workers), first, last)
 
     def plain(self, start: ArrayLike, goal: ArrayLike) -> Path:
         """Find a path by A* without the accelerator, for comparisons.
@@ -300,11 +251,11 @@ class Planner(Portable):
         >>> plain.found, quick.found
         (True, True)
         """
-        with self._reading():
+        with self._asking() as current:
             begin = time.perf_counter()
-            path = self._plain(start, goal)
+            path = current.plain(start, goal)
             path.timings = {**path.timings, "total": time.perf_counter() - begin}
-            self._with_reasons([path], [start], [goal])
+            self._with_reasons(current, [path], [start], [goal])
         return path
 
     def distance(self, start: ArrayLike, goal: ArrayLike) -> float:
@@ -331,8 +282,8 @@ class Planner(Portable):
         >>> planner.reachable((2, 5, 0), (8, 5, 0)), planner.reachable((2, 5, 0), (2, 8, 0))
         (False, True)
         """
-        with self._reading():
-            return self._reachable(start, goal)
+        with self._asking() as current:
+            return current.reachable(start, goal)
 
     def nearest(self, point: ArrayLike) -> Points:
         """Return the place on the map that is nearest to a point, (3,), metres.
@@ -351,9 +302,8 @@ class Planner(Portable):
         >>> place.round(2).tolist(), planner.path((2, 5, 0), place).found
         ([9.5, 5.0, 0.0], True)
         """
-        where = checks.point3(point, "point", self._any_height)
-        with self._reading():
-            return self._nearest(where)
+        with self._asking() as current:
+            return current.nearest(checks.point3(point, "point", current.any_height))
 
     def field(self, goal: ArrayLike) -> Field:
         """Search once from a goal, for every start: for a crowd that goes to one place.
@@ -369,9 +319,9 @@ class Planner(Portable):
         >>> field.direction([(2, 5, 0), (8, 2, 0)]).round(2).tolist()
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
         """
-        with self._reading():
-            field, edits = self._field(goal), self.edits
-        if self._current is None:
+        with self._asking() as current:
+            field, edits = current.field(goal), self.edits
+        if current.in_place:
             field._reason = lambda start: self._reason(start, field.goal, edits)
         return field
 
@@ -386,8 +336,8 @@ class Planner(Portable):
         >>> places.shape[1], bool((places[:, 0] < 10).all())
         (3, True)
         """
-        with self._reading():
-            return self._expanded(start, goal)
+        with self._asking() as current:
+            return current.expanded(start, goal)
 
     touched = checks.moved("Planner.touched", "expanded")
 
@@ -424,12 +374,8 @@ class Planner(Portable):
             return points
         if path.length / step > checks.MOST_POINTS:
             raise ParameterError(f"spacing {step:g} gives more than {checks.MOST_POINTS} points: use a larger one")
-        with self._reading():
-            return self._drape(points, step)
-
-    def _drape(self, points: Points, spacing: float) -> Points:
-        """Points along a path, on the ground where it matters."""
-        return points if self._current is None else np.asarray(self._latest.drape(points, spacing))
+        with self._asking() as current:
+            return current.drape(points, step)
 
     def random_points(self, count: int, *, seed: int = 0) -> Points:
         """Return places that the agent can be at, (count, 3), metres, all in the largest connected part of the map.
@@ -442,17 +388,17 @@ class Planner(Portable):
         ((50, 3), True)
         """
         number = checks.whole(count, "count", low=0, high=checks.MOST_POINTS)
-        with self._reading():
-            return self._random_points(number, checks.whole(seed, "seed", low=0))
+        first = checks.whole(seed, "seed", low=0)
+        with self._asking() as current:
+            return current.random_points(number, seed=first)
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
     @property
     def nbytes(self) -> int:
         """Bytes of the map and the accelerator."""
-        accelerator = self.accelerator
-        own = self.map if self._current is None else self._current
-        return int(own.nbytes) + (0 if accelerator is None else int(accelerator.nbytes))
+        current = self._latest()
+        return current.nbytes + (0 if current.accelerator is None else int(current.accelerator.nbytes))
 
     @property
     def build_seconds(self) -> float:
@@ -481,8 +427,9 @@ class Planner(Portable):
             f"             {self.map!r}",
         ]
         lines += [f"             {remark}" for remark in notes.remarks]
-        with self._reading():
-            sizes, unit = self._islands()
+        with self._asking() as current:
+            sizes, unit = current.islands()
+            remark = current.remark()
         if len(sizes):
             largest = f"{sized(sizes.max(), unit)}, {100.0 * sizes.max() / sizes.sum():.3g} % of the ground"
             lines.append(
@@ -495,7 +442,6 @@ class Planner(Portable):
         lines.append(f"accelerator  {self.accelerator_name}: {notes.why_accelerator}")
         if accelerator is not None:
             lines.append(f"             {accelerator!r}")
-        remark = self._remark()
         if remark:
             lines.append(f"             {remark}")
         lines.append(f"memory       {self.nbytes:,} bytes, of which the map {int(self.map.nbytes):,}")
@@ -503,23 +449,19 @@ class Planner(Portable):
         lines.append(f"made         {source} in {notes.build_seconds:.2f} s, {self.edits} edits since")
         return "\n".join(lines)
 
-    def _remark(self) -> str:
-        """What else is to be said of the accelerator."""
-        return "" if self._current is None else str(self._latest.remark())
-
     def __repr__(self) -> str:
         return f"<Planner: {self.map_name} with {self.accelerator_name}, {self.nbytes / 1e6:.1f} MB>"
 
-    def _hinted(self, error: OffMapError, start: ArrayLike, goal: ArrayLike) -> OffMapError:
+    def _hinted(self, current: AgentMap, error: OffMapError, start: ArrayLike, goal: ArrayLike) -> OffMapError:
         """The error with the place that was perhaps meant."""
         for name, point in (("start", start), ("goal", goal)):
             if str(error).startswith(name) or f"({name})" in str(error):
-                where = checks.point3(point, name, self._any_height)
                 try:
-                    place = self._nearest(where)
+                    place = current.nearest(checks.point3(point, name, current.any_height))
                 except OffMapError:
                     return error
-                shown = text.place(place, self._extent)
+                extent = 50.0 if self.world is None else float(np.ptp(self.world.bounds, axis=0).max())
+                shown = text.place(place, extent)
                 return OffMapError(f"{error}; the nearest place that this agent can be at is ({shown})")
         return error
 
@@ -529,22 +471,8 @@ class Planner(Portable):
         if not array.size:
             return np.empty((0, 3))
         if array.ndim == 1:
-            return checks.point3(array, name, self._any_height)[None]
-        return checks.points3(array, name, self._any_height)
-
-    @property
-    def _extent(self) -> float:
-        """Metres along the longest side of the world, for messages."""
-        return 50.0 if self.world is None else float(np.ptp(self.world.bounds, axis=0).max())
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """While a query runs the map must not change, neither with the world nor on its own."""
-        if self._current is not None:
-            yield  # each query takes the map as it is then, which does not change
-            return
-        with self._lock.reading(), still(self.map):
-            yield
+            return checks.point3(array, name, self._current.any_height)[None]
+        return checks.points3(array, name, self._current.any_height)
 
 
 def _shown(value: Any) -> str:

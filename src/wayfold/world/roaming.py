@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,14 +12,13 @@ from numpy.typing import NDArray
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import distinct
-from wayfold.core.locks import ReadersWriter
 from wayfold.errors import OffMapError
 from wayfold.field import Field
 from wayfold.geometry import Mesh
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree
 from wayfold.hierarchy import Hierarchy
-from wayfold.map import Edits
+from wayfold.map import AgentMap, Edits, why_apart
 from wayfold.path import Path, Status
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import WaypointGraph
@@ -27,8 +27,9 @@ from wayfold.waypoints.pricing import EdgePrices, body_extent, edges_near, price
 from wayfold.waypoints.resampling import Around, WaypointSplice, resample
 from wayfold.waypoints.surroundings import Surroundings
 from wayfold.waypoints.waypoints import Place
-from wayfold.world.planner import Notes, Planner, Points
 from wayfold.world.walking import accelerate, settled
+
+Points = NDArray[np.float64]
 
 _NO_EDGES = np.empty((0, 2), np.int32)
 _NO_MOTIONS = np.empty(0, np.uint8)
@@ -56,30 +57,26 @@ class WaypointChange(NamedTuple):
     """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
 
 
-class RoamingPlanner(Planner):
-    """Plans on a waypoint graph.
+class RoamingMap(AgentMap):
+    """A waypoint graph with the costs of a climber or flyer, and an accelerator over it.
 
     A block removes the edges along which the agent would touch it until it is unblocked; agents do not stand on blocks
     or cling to them. Waypoints are added around it, and where it makes free space narrow. Edits change the graph in
     place while no query runs.
+
+    Parameters
+    ----------
+    waypoints : WaypointGraph
+    accelerator : SubregionGraph, Hierarchy or None
     """
 
-    map_name = "waypoints"
+    in_place = True
 
-    def __init__(
-        self,
-        agent: Agent,
-        accelerator_name: str,
-        notes: Notes,
-        lock: ReadersWriter,
-        *,
-        waypoints: WaypointGraph,
-        accelerator: Any,
-    ) -> None:
-        super().__init__(agent, accelerator_name, notes, lock)
+    def __init__(self, agent: Agent, waypoints: WaypointGraph, accelerator: Any) -> None:
+        super().__init__(agent)
         self._waypoints = waypoints
         self._accelerator = accelerator
-        self._zones = Edits()
+        self._change: Any = None  # what `succeed` is to do
         self._lost = (_NO_EDGES, _NO_MOTIONS)
         self._priced: Graph | None = None
         self._prices: EdgePrices | None = None
@@ -101,7 +98,8 @@ class RoamingPlanner(Planner):
 
     # --- queries -----------------------------------------------------------------------------------------------------
 
-    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
+    def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
+        """A path over waypoints, straight where it can be; `exact` is the shortest over them."""
         found = self._search(start, goal, accelerated=not exact)
         if not exact or not found or self._accelerator is None:
             return found
@@ -109,7 +107,8 @@ class RoamingPlanner(Planner):
         quick = self._search(start, goal, accelerated=True)
         return quick if quick and quick.cost < found.cost else found
 
-    def _plain(self, start: Any, goal: Any) -> Path:
+    def plain(self, start: Any, goal: Any) -> Path:
+        """The path that A* finds over all waypoints."""
         return self._search(start, goal, accelerated=False)
 
     def _search(self, start: Any, goal: Any, *, accelerated: bool) -> Path:
@@ -124,7 +123,7 @@ class RoamingPlanner(Planner):
             return found
 
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return self._waypoints.between(first, last, motions, search, price=price_in(self._zones.costs))
+        return self._waypoints.between(first, last, motions, search, price=price_in(self.edits.costs))
 
     @property
     def _accelerated(self) -> Any:
@@ -137,16 +136,19 @@ class RoamingPlanner(Planner):
     def _graph(self) -> Graph:
         return self._waypoints.graph if self._priced is None else self._priced
 
-    def _reachable(self, start: Any, goal: Any) -> bool:
+    def reachable(self, start: Any, goal: Any) -> bool:
+        """Whether edges join the waypoints that two points see."""
         first, last = checks.point3(start, "start"), checks.point3(goal, "goal")
         return bool(self._waypoints.reachable(first, last, motions=self.agent.motions))
 
-    def _islands(self) -> tuple[NDArray[np.float64], str]:
+    def islands(self) -> tuple[NDArray[np.float64], str]:
+        """Waypoints of the connected parts."""
         motions = self.agent.motions
         labels = self._waypoints.graph.components(motions)[self._waypoints.usable(motions)]
         return np.unique(labels, return_counts=True)[1].astype(np.float64), "waypoints"
 
-    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
+    def why(self, start: Points, goal: Points) -> str:
+        """On which islands start and goal are."""
         waypoints, motions = self._waypoints, self.agent.motions
         labels = waypoints.graph.components(motions)
         known = np.unique(labels[waypoints.usable(motions)])
@@ -156,14 +158,16 @@ class RoamingPlanner(Planner):
         ]
         # A waypoint without edges is no island.
         first, last = (int(np.searchsorted(known, end)) if end in known else -1 for end in ends)
-        return first, last
+        return why_apart(first, last, *self.islands())
 
-    def _nearest(self, point: Points) -> Points:
+    def nearest(self, point: Points) -> Points:
+        """The nearest place of a waypoint, within ten times the agent's size or one region."""
         size = 10.0 * max(self.agent.radius, self.agent.height)
         furthest = max(size, float(np.ptp(self._waypoints.boxes[0, ::3])))
         return self._waypoints.nearest(point, max_distance=furthest, motions=self.agent.motions)
 
-    def _expanded(self, start: Any, goal: Any) -> Points:
+    def expanded(self, start: Any, goal: Any) -> Points:
+        """The waypoints that a quick query settles."""
         if not self._search(start, goal, accelerated=True).expanded:  # straight, without a search
             return np.empty((0, 3))
         motions = self.agent.motions
@@ -175,13 +179,16 @@ class RoamingPlanner(Planner):
         nodes = settled(self._graph, self._accelerated, a, b, int(self.agent.motions))
         return self._waypoints.points[nodes].astype(np.float64)
 
-    def _field(self, goal: Any) -> Field:
+    def field(self, goal: Any) -> Field:
+        """The ways over waypoints to one goal."""
         return RoamingField(self, self._waypoints.place(checks.point3(goal, "goal"), self.agent.motions, "goal"))
 
-    def _random_points(self, count: int, seed: int) -> Points:
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """Places of waypoints in the largest connected part."""
         return self._waypoints.random_points(count, seed=seed, motions=self.agent.motions)
 
-    def _remark(self) -> str:
+    def remark(self) -> str:
+        """Why the accelerator is left out, or hardly of use."""
         if self._priced is not None and isinstance(self._accelerator, SubregionGraph):
             return "left out while the world has zones with costs, of which subregions know nothing"
         if self._accelerator is not None and self._accelerated is None:
@@ -191,7 +198,16 @@ class RoamingPlanner(Planner):
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> WaypointChange:
+    def changed(self, edits: Edits) -> RoamingMap:
+        """The map that `succeed` makes of this one: what an edit changes is worked out here, while queries go on."""
+        after = copy.copy(self)
+        after._change = self._prepared(edits, self.edits.step_to(edits))
+        after.edits = edits
+        return after
+
+    def _prepared(self, after: Edits, shape: Shape) -> Any:
+        """What an edit in a shape changes."""
+        before = self.edits
         gone, back, back_motions = _NO_EDGES, _NO_EDGES, _NO_MOTIONS
         lost_edges, lost_motions = self._lost
         waypoints = self._waypoints
@@ -258,9 +274,9 @@ class RoamingPlanner(Planner):
         low, high = shape.bounds
         return np.asarray(((ends.min(axis=1) <= high + margin) & (ends.max(axis=1) >= low - margin)).all(axis=1))
 
-    def _commit(self, prepared: WaypointChange) -> None:
-        before = self._zones
-        self._zones = prepared.zones
+    def succeed(self, before: AgentMap) -> None:
+        """Change the graph, while no query runs."""
+        prepared, self._change = self._change, None
         self._lost = prepared.lost
         self._waypoints.surroundings = prepared.surroundings
         changed = np.concatenate([prepared.gone, prepared.back])
@@ -273,7 +289,7 @@ class RoamingPlanner(Planner):
             self._meshes = {block: mesh for block, mesh in self._meshes.items() if block in here}
         self._set_prices(prepared.zones, prepared.prices)
         if isinstance(self._accelerator, Hierarchy):
-            self._price_hierarchy(before, prepared)
+            self._price_hierarchy(before.edits, prepared)
 
     def _splice(self, added: WaypointSplice) -> None:
         """Exchange the waypoints that blocks have added."""
@@ -301,27 +317,32 @@ class RoamingPlanner(Planner):
             if trimmed is not None:
                 self._repair(trimmed)
 
-    def refresh(self) -> None:
-        """Number the waypoints anew, without those that edits have removed, and the added ones by place."""
-        with self._lock.writing():
-            waypoints = self._waypoints
-            if waypoints.num_waypoints == waypoints.built:
-                return
-            keys = sorted(self._added)
-            kept = [np.arange(waypoints.built, dtype=np.int32), *(self._added[key] for key in keys)]
-            self._waypoints = waypoints.renumbered(np.concatenate(kept))
-            ends = np.cumsum([len(part) for part in kept]).tolist()
-            self._added = {
-                key: np.arange(first, last, dtype=np.int32)
-                for key, first, last in zip(keys, ends[:-1], ends[1:], strict=True)
-            }
-            if isinstance(self._accelerator, SubregionGraph):
-                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
-            elif self._accelerator is not None:
-                self._accelerator, self._covered = self._new_hierarchy(), self._spliced
-            if self._zones.costs:
-                self._prices = EdgePrices(self._waypoints, self._zones.costs)
-                self._priced = self._prices.graph
+    def refreshed(self) -> RoamingMap:
+        """The map with waypoints numbered anew, without those that edits have removed, and the added ones by place."""
+        waypoints = self._waypoints
+        if waypoints.num_waypoints == waypoints.built:
+            return self
+        fresh = copy.copy(self)
+        keys = sorted(self._added)
+        kept = [np.arange(waypoints.built, dtype=np.int32), *(self._added[key] for key in keys)]
+        fresh._waypoints = waypoints.renumbered(np.concatenate(kept))
+        ends = np.cumsum([len(part) for part in kept]).tolist()
+        fresh._added = {
+            key: np.arange(first, last, dtype=np.int32)
+            for key, first, last in zip(keys, ends[:-1], ends[1:], strict=True)
+        }
+        fresh._rebuild()
+        return fresh
+
+    def _rebuild(self) -> None:
+        """Make the accelerator and the prices anew."""
+        if isinstance(self._accelerator, SubregionGraph):
+            self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
+        elif self._accelerator is not None:
+            self._accelerator, self._covered = self._new_hierarchy(), self._spliced
+        if self.edits.costs:
+            self._prices = EdgePrices(self._waypoints, self.edits.costs)
+            self._priced = self._prices.graph
 
     def _new_hierarchy(self) -> Hierarchy:
         """A hierarchy over all waypoints, and over edges that blocks have taken, which come back when they go."""
@@ -334,9 +355,9 @@ class RoamingPlanner(Planner):
         hierarchy: Hierarchy = accelerate(
             Graph.from_edges(graph.points, pairs, motions=motions), "hierarchy", int(self.agent.motions)
         )
-        dear = pairs[: len(pairs) - len(lost)] if self._zones.costs else pairs[:0]
+        dear = pairs[: len(pairs) - len(lost)] if self.edits.costs else pairs[:0]
         a, b = graph.points[dear[:, 0]], graph.points[dear[:, 1]]
-        costs = np.linalg.norm(b - a, axis=1) * rates(self._zones.costs, a, b)
+        costs = np.linalg.norm(b - a, axis=1) * rates(self.edits.costs, a, b)
         if len(dear) or len(lost):
             hierarchy.update(np.concatenate([dear, lost]), np.concatenate([costs, np.full(len(lost), np.inf)]))
         return hierarchy
@@ -366,23 +387,22 @@ class RoamingPlanner(Planner):
 class RoamingField(Field):
     """Ways over waypoints to one goal."""
 
-    def __init__(self, planner: RoamingPlanner, goal: Place) -> None:
+    def __init__(self, now: RoamingMap, goal: Place) -> None:
         assert goal.point is not None
         super().__init__(goal.point)
-        motions = planner.agent.motions
+        motions = now.agent.motions
         # Edits replace what this holds or change it in place; only rows of edges change, which it does not look at.
-        self._waypoints = planner._waypoints.frozen(motions)
-        self._planner, self._edits = planner, planner.edits
+        self._waypoints = now._waypoints.frozen(motions)
         self._motions = motions
         self._goal = goal
-        self._price = price_in(planner._zones.costs)
+        self._price = price_in(now.edits.costs)
         self._trees: dict[int, Tree] = {}
         try:
             node = self._waypoints.nearest_waypoint(goal, motions)
         except OffMapError:
             return  # no waypoint leads there, but straight ways may
         self._goal = goal._replace(node=node)
-        self._trees = {at: planner._graph.tree(at, motions=motions) for at in (node, *goal.others)}
+        self._trees = {at: now._graph.tree(at, motions=motions) for at in (node, *goal.others)}
 
     def _paths(self, starts: Points) -> Sequence[Path]:
         waypoints, motions = self._waypoints, self._motions
@@ -391,5 +411,4 @@ class RoamingField(Field):
             return self._trees[b].path(a)
 
         places = [waypoints.place(start, motions, f"starts[{at}]") for at, start in enumerate(starts)]
-        paths = [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]
-        return self._planner._with_reasons(paths, starts, [self.goal] * len(starts), self._edits)
+        return [waypoints.between(place, self._goal, motions, search, price=self._price) for place in places]

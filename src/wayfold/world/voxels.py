@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,16 +11,13 @@ from numpy.typing import NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
-from wayfold.core.locks import ReadersWriter
 from wayfold.errors import EditError, OffMapError
 from wayfold.geometry.shapes import Shape
-from wayfold.map import Edits
+from wayfold.map import AgentMap, Edits
 from wayfold.subregions import SubregionGraph
 from wayfold.waypoints import VoxelWaypoints, voxels
-from wayfold.waypoints.pricing import EdgePrices
 from wayfold.waypoints.voxels import Patch
-from wayfold.world.planner import Notes
-from wayfold.world.roaming import RoamingPlanner
+from wayfold.world.roaming import RoamingMap
 
 Voxels = NDArray[np.bool_]
 Part = tuple[slice, slice, slice]
@@ -34,8 +32,8 @@ class VoxelChange(NamedTuple):
     """What zones change: all `Prices` with the first of them, then the edges that cost something else, and what."""
 
 
-class VoxelPlanner(RoamingPlanner):
-    """Plans through voxels.
+class VoxelMap(RoamingMap):
+    """Voxels for one agent: waypoints in the free space, and subregions over them.
 
     A block closes the voxels whose middles lie in it. The regions that it touches are cut into boxes again, and what is
     joined with them changes in place while no query runs. Where zones have costs the waypoints are searched without the
@@ -45,25 +43,15 @@ class VoxelPlanner(RoamingPlanner):
     ----------
     own : (X, Y, Z) bool array
         What the map itself has blocked.
+    accelerator : "subregions" or "none"
     """
 
-    map_name = "voxels"
-
-    def __init__(
-        self,
-        agent: Agent,
-        accelerator_name: str,
-        notes: Notes,
-        lock: ReadersWriter,
-        *,
-        waypoints: VoxelWaypoints,
-        own: Voxels,
-    ) -> None:
-        built = SubregionGraph.build(waypoints, agent.motions) if accelerator_name == "subregions" else None
-        super().__init__(agent, accelerator_name, notes, lock, waypoints=waypoints, accelerator=built)
+    def __init__(self, agent: Agent, waypoints: VoxelWaypoints, own: Voxels, accelerator: str) -> None:
+        built = SubregionGraph.build(waypoints, agent.motions) if accelerator == "subregions" else None
+        super().__init__(agent, waypoints, built)
         self._own = own
 
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> Any:
+    def _prepared(self, after: Edits, shape: Shape) -> VoxelChange:
         waypoints = self._waypoints
         assert isinstance(waypoints, VoxelWaypoints)
         part = part_of(shape, self._own.shape)
@@ -77,31 +65,29 @@ class VoxelPlanner(RoamingPlanner):
             patch = voxels.patch(waypoints, part, closed)
         except OffMapError:
             raise EditError(f"{checks.shown(shape)} would leave no voxel free; nothing was changed") from None
-        return VoxelChange(after, patch, self._changed_prices(before, after))
+        return VoxelChange(after, patch, self._changed_prices(self.edits, after))
 
-    def _commit(self, prepared: Any) -> None:
-        waypoints, patch = self._waypoints, prepared.patch
+    def succeed(self, before: AgentMap) -> None:
+        """Change the voxels and the graph, while no query runs."""
+        waypoints, prepared = self._waypoints, self._change
         assert isinstance(waypoints, VoxelWaypoints)
-        self._zones = Edits((), prepared.zones.costs)  # blocks are in the voxels
-        if patch is not None:
-            for edit in voxels.apply(waypoints, patch):
+        self._change = None
+        if prepared.patch is not None:
+            for edit in voxels.apply(waypoints, prepared.patch):
                 self._repair(edit)
             self._trim()
         self._set_prices(prepared.zones, prepared.prices)
 
-    def refresh(self) -> None:
-        """Number the waypoints anew, without those that edits have removed."""
-        with self._lock.writing():
-            waypoints = self._waypoints
-            assert isinstance(waypoints, VoxelWaypoints)
-            if not waypoints.removed.any() and waypoints.num_waypoints == waypoints.built:
-                return
-            self._waypoints = VoxelWaypoints.from_voxels(waypoints.blocked, region_size=waypoints.region_size)
-            if self._accelerator is not None:
-                self._accelerator = SubregionGraph.build(self._waypoints, self.agent.motions)
-            if self._zones.costs:
-                self._prices = EdgePrices(self._waypoints, self._zones.costs)
-                self._priced = self._prices.graph
+    def refreshed(self) -> VoxelMap:
+        """The map with waypoints numbered anew, without those that edits have removed."""
+        waypoints = self._waypoints
+        assert isinstance(waypoints, VoxelWaypoints)
+        if not waypoints.removed.any() and waypoints.num_waypoints == waypoints.built:
+            return self
+        fresh = copy.copy(self)
+        fresh._waypoints = VoxelWaypoints.from_voxels(waypoints.blocked, region_size=waypoints.region_size)
+        fresh._rebuild()
+        return fresh
 
 
 def part_of(shape: Shape, size: tuple[int, ...]) -> Part:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import copy
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -13,21 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.core.arrays import offsets_of
-from wayfold.core.locks import Portable, ReadersWriter
+from wayfold.core.locks import Portable
 from wayfold.errors import EditError, OffMapError
 from wayfold.field import Field
 from wayfold.geometry import Mesh, TriangleIndex
 from wayfold.geometry.shapes import Shape
 from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
-from wayfold.map import Edits, off_map
+from wayfold.map import AgentMap, Edits, off_map
 from wayfold.navmesh import NavMesh, queries
 from wayfold.navmesh.queries import shortcut
 from wayfold.navmesh.snapshot import points_of
 from wayfold.navmesh.why import Reasons, isles
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import SubregionGraph
-from wayfold.world.planner import Notes, Planner, Points
+
+Points = NDArray[np.float64]
 
 _LAST_KIND = 255
 """Edits with costs take kinds of area from here downwards; the ground's own kinds begin at 1."""
@@ -36,44 +37,118 @@ ZoneAreas = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
-class WalkingSnapshot(Portable):
-    """A walker's map at one moment: mesh, costs and accelerator, which never change.
+class Ground(Portable):
+    """What a walker's map is made from, which edits do not change.
 
     Parameters
     ----------
+    mesh : Mesh
+        The triangles of the world.
+    areas : (n,) uint8 array or None
+        Kind of area of each triangle; None for one kind everywhere.
+    costs : mapping of kind of area to cost of a metre
+        As long as no zone has a cost of its own.
+    accelerator : str
+        Name of the accelerator.
+    """
+
+    def __init__(
+        self, mesh: Mesh, areas: NDArray[np.uint8] | None, costs: dict[int, float], accelerator: str = "none"
+    ) -> None:
+        self.mesh = mesh
+        self.areas = areas
+        self.costs = costs
+        self.accelerator = accelerator
+
+    @cached_property
+    def index(self) -> TriangleIndex:
+        """The triangles, sorted when first asked for; on them is measured why there is no way."""
+        return TriangleIndex(self.mesh)
+
+    def triangles(self) -> TriangleIndex:
+        """Return `index`."""
+        return self.index
+
+    def changed(self, navmesh: NavMesh, shape: Shape, zones: Sequence[Any] = ()) -> NavMesh | None:
+        """Return a mesh whose tiles around a shape are built again with zones; None for a shape beside the world."""
+        (low, high), bounds = shape.bounds, self.mesh.bounds
+        box = np.array([np.maximum(low, bounds[0]), np.minimum(high, bounds[1])])
+        if (box[0, :2] >= box[1, :2]).any():
+            return None
+        box[:, 2] = low[2], high[2]
+        return navmesh.changed(box, self.mesh, areas=self.areas, zones=zones)
+
+    def unblocked(self, navmesh: NavMesh, blocks: Sequence[Shape]) -> NavMesh:
+        """Return the mesh where nothing is blocked and no zone has a cost: the tiles with blocks, built again."""
+        for block in blocks:
+            navmesh = self.changed(navmesh, block) or navmesh
+        return navmesh
+
+
+class WalkingMap(AgentMap):
+    """A navigation mesh with the costs of a walker and an accelerator over its polygons.
+
+    An edit builds the touched tiles again and carries the hierarchy over, beside the old ones: queries need no lock.
+
+    Parameters
+    ----------
+    ground : Ground
     navmesh : NavMesh
         Never rebuilt in place.
-    costs : mapping of kind of area to cost of a metre
     accelerator : Hierarchy, SubregionGraph or None
     zone_areas : mapping, optional
         Kinds of area that zones with costs have taken.
     """
 
+    any_height = float("nan")
+
     def __init__(
-        self, navmesh: NavMesh, costs: dict[int, float], accelerator: Any = None, zone_areas: ZoneAreas | None = None
+        self,
+        agent: Agent,
+        ground: Ground,
+        navmesh: NavMesh,
+        accelerator: Any = None,
+        edits: Edits | None = None,
+        zone_areas: ZoneAreas | None = None,
     ) -> None:
+        super().__init__(agent, edits)
+        self.ground = ground
         self.navmesh = navmesh
-        self.zone_areas = zone_areas or {}
         self.mesh = navmesh.snapshot
-        self.costs = costs
-        self.area_costs = self.mesh.area_costs(costs)
-        self.accelerator = accelerator
-        self.triangles: Callable[[], TriangleIndex] | None = None
-        """Gives the triangles of the world, on which is measured why there is no way."""
-        self.unblocked: Callable[[], NavMesh] | None = None
-        """Makes the navigation mesh without blocks; None where there are none."""
-        self.links = self.mesh.links
+        self.zone_areas = zone_areas or {}
+        own = ground.costs
+        zones = {new: own.get(kind, 1.0) * cost for (kind, cost), new in self.zone_areas.items()}
+        self.costs = {**own, **zones}
+        self.area_costs = self.mesh.area_costs(self.costs)
+        self._accelerator = accelerator
+        self._links = self.mesh.links
         """Links of the mesh that an edit made this one of."""
+
+    @property
+    def map(self) -> NavMesh:
+        """The navigation mesh; links that are added to it are part of the next query."""
+        return self.navmesh
+
+    @property
+    def accelerator(self) -> Any:
+        """The hierarchy (or subregions) over its polygons."""
+        return self._accelerator
+
+    # --- the ground now ----------------------------------------------------------------------------------------------
 
     @cached_property
     def reasons(self) -> Reasons:
         """Explains why there is no way."""
-        return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.triangles)
+        return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.ground.triangles)
 
     @cached_property
-    def freed(self) -> WalkingSnapshot | None:
+    def freed(self) -> WalkingMap | None:
         """The ground without blocks and with nothing closed; None where nothing is blocked."""
-        return None if self.unblocked is None else WalkingSnapshot(self.unblocked(), {})
+        if not self.edits.blocks:
+            return None
+        mesh, areas = self.ground.mesh, self.ground.areas
+        free = self.ground.unblocked(self.navmesh, self.edits.blocks)
+        return WalkingMap(self.agent, Ground(mesh, areas, {}), free)
 
     def why(self, start: Points, goal: Points) -> str:
         """Why there is no way between two points that are on the mesh."""
@@ -129,17 +204,6 @@ class WalkingSnapshot(Portable):
         """Function that shortens paths; None where costs differ, since a straight line may cost more."""
         return partial(shortcut, self.mesh, self.area_costs) if self.area_costs.even else None
 
-    def nodes(self, first: int, last: int, plain: bool = False) -> Path:
-        """Polygons on the way between two."""
-        path: Path = (self.graph if plain or self.accelerator is None else self.accelerator).path(first, last)
-        return path
-
-    def many(self, first: NDArray[np.int32], last: NDArray[np.int32], workers: int | None) -> Paths:
-        """Polygons on the ways between many pairs."""
-        fast = self.graph if self.accelerator is None else self.accelerator
-        paths: Paths = fast.paths(first, last, workers=workers)
-        return paths
-
     def funnel(
         self, trails: NDArray[np.int32], offsets: NDArray[np.int64], starts: Points, goals: Points, workers: int | None
     ) -> tuple[Points, NDArray[np.int64], NDArray[np.float64]]:
@@ -147,133 +211,86 @@ class WalkingSnapshot(Portable):
         found = queries.funnel_many(self.mesh, trails, offsets, starts, goals, self.area_costs, workers)
         return self.mesh.frame.world(found[0]), found[1], found[2]
 
-
-class WalkingPlanner(Planner):
-    """Plans on a navigation mesh.
-
-    An edit builds the touched tiles again and carries the hierarchy over, beside the old ones, and then takes their
-    place: queries need no lock.
-    """
-
-    map_name = "navmesh"
-    _any_height = float("nan")
-
-    def __init__(
-        self,
-        agent: Agent,
-        accelerator: str,
-        notes: Notes,
-        lock: ReadersWriter,
-        *,
-        mesh: Mesh,
-        areas: NDArray[np.uint8] | None,
-        costs: dict[int, float],
-        navmesh: NavMesh,
-        fast: Any,
-    ) -> None:
-        super().__init__(agent, accelerator, notes, lock)
-        self._mesh = mesh
-        self._index: TriangleIndex | None = None
-        self._areas = areas
-        self._costs = costs
-        self._snapshot = WalkingSnapshot(navmesh, costs, fast)
-        self._snapshot.triangles = self._triangles
-
-    @property
-    def map(self) -> NavMesh:
-        """The navigation mesh as it is now.
-
-        Links that are added to it are part of the next query, which makes the accelerator anew and so takes longer. An
-        edit of the world makes another mesh, with the same links.
-        """
-        return self._snapshot.navmesh
-
-    @property
-    def _now(self) -> WalkingSnapshot:
-        now = self._snapshot
-        # Links come and go through `map`.
-        return now if now.navmesh.snapshot is now.mesh else self._renewed(now)
-
-    @property
-    def accelerator(self) -> Any:
-        """The hierarchy (or subregions) over its polygons."""
-        return self._now.accelerator
-
     # --- queries -----------------------------------------------------------------------------------------------------
 
-    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
+    def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
+        """A path through a corridor of polygons; `exact` is the shortest on the mesh."""
         return self._search(start, goal, exact=exact)
 
-    def _plain(self, start: Any, goal: Any) -> Path:
+    def plain(self, start: Any, goal: Any) -> Path:
+        """A path through the corridor that A* finds."""
         return self._search(start, goal, plain=True)
 
     def _search(self, start: Any, goal: Any, *, exact: bool = False, plain: bool = False) -> Path:
-        now = self._now
-        ends, places = now.ends(start, goal)
+        ends, places = self.ends(start, goal)
         if ends is None:
-            return Path(Status.UNREACHABLE, why=partial(now.why, np.array(start, float), np.array(goal, float)))
+            return Path(Status.UNREACHABLE, why=partial(self.why, np.array(start, float), np.array(goal, float)))
         first, last = ends
         # Links may come and go meanwhile, so not over the mesh as it is by now.
-        best = NavMesh._of(now.mesh, self.agent).path(start, goal, costs=now.costs) if exact else None
-        if best is not None and now.area_costs.even:
+        best = NavMesh._of(self.mesh, self.agent).path(start, goal, costs=self.costs) if exact else None
+        if best is not None and self.area_costs.even:
             return best
-        if first == last and now.area_costs.even:
-            return queries.placed(now.mesh, queries.same_polygon(first, places[0], places[1], now.area_costs.lowest))
-        nodes = now.nodes(first, last, plain)
+        if first == last and self.area_costs.even:
+            return queries.placed(self.mesh, queries.same_polygon(first, places[0], places[1], self.area_costs.lowest))
+        nodes = (self.graph if plain or self.accelerator is None else self.accelerator).path(first, last)
         if not nodes:
             return nodes
-        path = queries.funnel(now.mesh, nodes.nodes, places[0], places[1], now.area_costs)
+        path = queries.funnel(self.mesh, nodes.nodes, places[0], places[1], self.area_costs)
         path.expanded = nodes.expanded
         path.timings = nodes.timings
-        path._smoother = now.smoother
-        queries.placed(now.mesh, path)
+        path._smoother = self.smoother
+        queries.placed(self.mesh, path)
         if best is None:
             return path
         # Where costs differ the exact search may miss a corridor by a hair: the better one of the two.
         path._lower_bound = best._lower_bound
         return path if path.cost < best.cost else best
 
-    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
-        now = self._now
-        begin, begins = now.places(starts, "starts")
-        end, ends = now.places(goals, "goals")
-        if isinstance(now.accelerator, SubregionGraph) or min(begin[:, 0].min(initial=0), end[:, 0].min(initial=0)) < 0:
-            return super()._paths(starts, goals, workers)
-        first, last = now.pairs(begin, end)
-        nodes = now.many(first, last, workers)
-        points, offsets, costs = now.funnel(nodes.nodes, nodes.offsets, begins, ends, workers)
+    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
+        """The quick paths of many queries, in flat arrays."""
+        begin, begins = self.places(starts, "starts")
+        end, ends = self.places(goals, "goals")
+        fast = self.graph if self.accelerator is None else self.accelerator
+        if isinstance(fast, SubregionGraph) or min(begin[:, 0].min(initial=0), end[:, 0].min(initial=0)) < 0:
+            return super().paths(starts, goals, workers=workers)
+        nodes = fast.paths(*self.pairs(begin, end), workers=workers)
+        points, offsets, costs = self.funnel(nodes.nodes, nodes.offsets, begins, ends, workers)
         return Paths(
-            nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, now.smoother,
-            lambda at: now.why(starts[at], goals[at]),
+            nodes.statuses, costs, nodes.expanded, offsets, searcher.NO_NODES, points, self.smoother,
+            lambda at: self.why(starts[at], goals[at]),
         )  # fmt: skip
 
-    def _reachable(self, start: Any, goal: Any) -> bool:
-        return self._now.ends(start, goal)[0] is not None
+    def reachable(self, start: Any, goal: Any) -> bool:
+        """Whether open ground joins two points."""
+        return self.ends(start, goal)[0] is not None
 
-    def _nearest(self, point: Points) -> Points:
-        now, most = self._now, 10.0 * max(self.agent.radius, self.agent.height)
-        place = now.navmesh.nearest(point[None], max_distance=most, costs=now.costs)[0]
+    def nearest(self, point: Points) -> Points:
+        """The nearest open place, within ten times the agent's size."""
+        most = 10.0 * max(self.agent.radius, self.agent.height)
+        place = self.navmesh.nearest(point[None], max_distance=most, costs=self.costs)[0]
         if np.isnan(place[0]):
-            raise off_map(point, f"has no ground that the agent can stand on within {most:g} m", self._extent)
+            what = f"has no ground that the agent can stand on within {most:g} m"
+            raise off_map(point, what, float(np.ptp(self.ground.mesh.bounds, axis=0).max()))
         return np.asarray(place)
 
-    def _expanded(self, start: Any, goal: Any) -> Points:
-        now = self._now
-        ends, _ = now.ends(start, goal)
+    def expanded(self, start: Any, goal: Any) -> Points:
+        """Centres of the polygons that a quick query settles."""
+        ends, _ = self.ends(start, goal)
         if ends is None:
             return np.empty((0, 3))
-        nodes = settled(now.graph, now.accelerator, *ends, 255)
-        return now.graph.points[nodes].astype(np.float64)
+        nodes = settled(self.graph, self.accelerator, *ends, 255)
+        return self.graph.points[nodes].astype(np.float64)
 
-    def _drape(self, points: Points, spacing: float) -> Points:
+    def drape(self, points: Points, spacing: float) -> Points:
+        """Points with more between them, on the ground."""
         parts = np.maximum(1, np.ceil(np.hypot(*np.diff(points[:, :2], axis=0).T) / spacing)).astype(np.int64)
         ends = offsets_of(parts)
         at = np.arange(ends[-1] + 1)
         line = np.column_stack([np.interp(at, ends, points[:, axis]) for axis in range(3)])
         # Far enough up and down for any hill between two corners; of several floors the nearest counts at first.
-        now, size = self._now, self.agent.height
-        found, places, _ = now.mesh.find(line, None, 10.0 * size)
-        line[found >= 0, 2] = now.mesh.frame.world(places)[found >= 0, 2]
+        size = self.agent.height
+        found, places, _ = self.mesh.find(line, None, 10.0 * size)
+        line[found >= 0, 2] = self.mesh.frame.world(places)[found >= 0, 2]
         line[ends] = points
         # Between two corners a way may lead over a bridge, high above both: where floors lie over each other it is the
         # one that the walk from the point before comes to. A link's leg is no walk.
@@ -282,121 +299,96 @@ class WalkingPlanner(Planner):
         several[ends] = False
         for k in np.flatnonzero(several).tolist():
             if found[k - 1] >= 0:
-                hit = now.navmesh.raycast(line[k - 1], line[k])
+                hit = self.navmesh.raycast(line[k - 1], line[k])
                 if hit.fraction >= 1.0:
                     line[k, 2] = hit.point[2]
         return line
 
     def _outermost(self, line: Points, *, top: bool) -> NDArray[np.float64]:
         """Height of the highest or the lowest floor at each point, NaN where there is none."""
-        now, (low, high) = self._now, self._mesh.bounds[:, 2]
+        low, high = self.ground.mesh.bounds[:, 2]
         # From as far away as the world is high, so that the nearest floor is the outermost.
         away = high + (high - low) + 1.0 if top else low - (high - low) - 1.0
-        _, places, _ = now.mesh.find(np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
+        _, places, _ = self.mesh.find(np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
         return np.asarray(places[:, 2])
 
-    def _field(self, goal: Any) -> Field:
-        now = self._now
-        found, places = now.mesh.on_mesh(points_of(goal), "goal")
-        return WalkingField(now, places[0], now.mesh.holding(found, places, now.area_costs.closed)[0].tolist())
+    def field(self, goal: Any) -> Field:
+        """The ways over polygons to one goal."""
+        found, places = self.mesh.on_mesh(points_of(goal), "goal")
+        return WalkingField(self, places[0], self.mesh.holding(found, places, self.area_costs.closed)[0].tolist())
 
-    def _random_points(self, count: int, seed: int) -> Points:
-        now = self._now
-        sizes = np.where(now.area_costs.closed[now.mesh.areas] == 0, now.mesh.topology.polygon_areas, 0.0)
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """Places in the largest part of the open ground."""
+        sizes = np.where(self.area_costs.closed[self.mesh.areas] == 0, self.mesh.topology.polygon_areas, 0.0)
         if not sizes.any():
             raise OffMapError("the agent can be nowhere: all of its ground is blocked")
-        labels = now.graph.components()
+        labels = self.graph.components()
         largest = int(np.argmax(np.bincount(labels, weights=sizes)))
-        return now.mesh.scattered(np.where(labels == largest, sizes, 0.0), count, seed)
+        return self.mesh.scattered(np.where(labels == largest, sizes, 0.0), count, seed)
 
-    def _islands(self) -> tuple[NDArray[np.float64], str]:
-        now = self._now
-        return isles(now.mesh, now.area_costs).sizes, "m2"
+    def islands(self) -> tuple[NDArray[np.float64], str]:
+        """Square metres of the connected parts of the open ground."""
+        return isles(self.mesh, self.area_costs).sizes, "m2"
 
-    def _remark(self) -> str:
-        fast = self._now.accelerator
-        small = isinstance(fast, Hierarchy) and fast.top_level == 0
+    def remark(self) -> str:
+        """Whether levels are of use."""
+        small = isinstance(self.accelerator, Hierarchy) and self.accelerator.top_level == 0
         return "a map this small is searched as fast without its levels, so queries leave them out" if small else ""
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> WalkingSnapshot:
-        now = self._now
-        (low, high), bounds = shape.bounds, self._mesh.bounds
-        box = np.array([np.maximum(low, bounds[0]), np.minimum(high, bounds[1])])
-        if (box[0, :2] >= box[1, :2]).any():
-            return now  # beside the world
-        box[:, 2] = low[2], high[2]
-        zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in after.blocks]
-        zone_areas = areas_of(after, now.zone_areas, self._costs)
-        zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in after.costs]
-        costs = {**self._costs, **{new: self._costs.get(own, 1.0) * cost for (own, cost), new in zone_areas.items()}}
-        links = now.mesh.links
-        navmesh = now.navmesh.changed(box, self._mesh, areas=self._areas, zones=zones)
-        after_edit = WalkingSnapshot(navmesh, costs, None, zone_areas)
-        after_edit.triangles, after_edit.links = self._triangles, links
-        if after.blocks:
-            after_edit.unblocked = partial(self._unblocked, navmesh, after.blocks)
-        kept = after_edit.mesh.kept
-        if isinstance(now.accelerator, Hierarchy) and kept is not None and len(kept):
-            after_edit.accelerator = now.accelerator.changed(after_edit.graph, kept)
-        elif len(after_edit.mesh.areas):
-            after_edit.accelerator = accelerate(after_edit.graph, self.accelerator_name)
-        return after_edit
+    def changed(self, edits: Edits) -> WalkingMap:
+        """The map after one edit more: touched tiles are built again, and so is what belongs to them above."""
+        ground = self.ground
+        zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in edits.blocks]
+        zone_areas = areas_of(edits, self.zone_areas, ground.costs)
+        zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in edits.costs]
+        links = self.mesh.links
+        navmesh = ground.changed(self.navmesh, self.edits.step_to(edits), zones)
+        if navmesh is None:  # nothing of the mesh is touched
+            after = copy.copy(self)
+            after.edits = edits
+            return after
+        after = WalkingMap(self.agent, ground, navmesh, None, edits, zone_areas)
+        after._links = links
+        kept = after.mesh.kept
+        if isinstance(self.accelerator, Hierarchy) and kept is not None and len(kept):
+            after._accelerator = self.accelerator.changed(after.graph, kept)
+        elif len(after.mesh.areas):
+            after._accelerator = accelerate(after.graph, ground.accelerator)
+        return after
 
-    def _triangles(self) -> TriangleIndex:
-        """The triangles of the world, sorted when first asked for."""
-        if self._index is None:
-            self._index = TriangleIndex(self._mesh)
-        return self._index
+    def succeed(self, before: AgentMap) -> None:
+        """Take over the links that came or went while this map was made."""
+        older, newer = before.map, self.navmesh
+        with older._edit:
+            links, following = older.snapshot.links, older.snapshot.next_link
+            came = following != newer.snapshot.next_link or links is not self._links
+            if newer is not older and came:
+                newer._snapshot = newer.snapshot.with_links(links, following)
 
-    def _unblocked(self, navmesh: NavMesh, blocks: tuple[Shape, ...]) -> NavMesh:
-        """The mesh where nothing is blocked and no zone has a cost: the tiles with blocks, built again."""
-        low, high = self._mesh.bounds
-        for block in blocks:
-            box = np.array(block.bounds, np.float64)
-            box[:, :2] = np.clip(box[:, :2], low[:2], high[:2])
-            if (box[0, :2] < box[1, :2]).all():
-                navmesh = navmesh.changed(box, self._mesh, areas=self._areas)
-        return navmesh
+    def latest(self) -> WalkingMap:
+        """The map with the links that its mesh has by now."""
+        return self if self.navmesh.snapshot is self.mesh else self._renewed()
 
-    def _commit(self, prepared: WalkingSnapshot) -> None:
-        before, after = self._snapshot.navmesh, prepared.navmesh
-        with before._edit:
-            links, following = before.snapshot.links, before.snapshot.next_link
-            came = following != after.snapshot.next_link or links is not prepared.links
-            if after is not before and came:  # links came or went while it was prepared
-                after._snapshot = after.snapshot.with_links(links, following)
-        self._snapshot = prepared
+    def refreshed(self) -> WalkingMap:
+        """The map with another accelerator: one that was carried over many edits may have grown slow."""
+        return self._renewed() if len(self.mesh.areas) else self
 
-    def refresh(self) -> None:
-        """Make the accelerator anew: one that was carried over many edits may have grown slow."""
-        now = self._now
-        if self.edits and len(now.mesh.areas):
-            self._renewed(now)
-
-    def _renewed(self, now: WalkingSnapshot) -> WalkingSnapshot:
-        """The same ground as its map is now, with another accelerator."""
-        fresh = WalkingSnapshot(now.navmesh, now.costs, None, now.zone_areas)
-        fresh.triangles, fresh.unblocked = now.triangles, now.unblocked
+    def _renewed(self) -> WalkingMap:
+        """The same ground as its mesh is now, with another accelerator."""
+        fresh = WalkingMap(self.agent, self.ground, self.navmesh, None, self.edits, self.zone_areas)
         if len(fresh.mesh.areas):
-            fresh.accelerator = accelerate(fresh.graph, self.accelerator_name)
-        with self._lock.writing():
-            if self._snapshot is now:
-                self._snapshot = fresh
+            fresh._accelerator = accelerate(fresh.graph, self.ground.accelerator)
         return fresh
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        yield  # each query takes one `WalkingSnapshot`, which does not change
 
 
 class WalkingField(Field):
     """Ways over polygons to one goal."""
 
-    _any_height = WalkingPlanner._any_height
+    _any_height = WalkingMap.any_height
 
-    def __init__(self, now: WalkingSnapshot, goal: Points, polygons: list[int]) -> None:
+    def __init__(self, now: WalkingMap, goal: Points, polygons: list[int]) -> None:
         super().__init__(now.mesh.frame.world(goal))
         self._now = now
         self._place = goal

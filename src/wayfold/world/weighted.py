@@ -2,171 +2,147 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wayfold.agent import Agent
 from wayfold.core import checks
-from wayfold.core.locks import Portable, ReadersWriter
-from wayfold.field import Field
-from wayfold.geometry.shapes import Shape
-from wayfold.map import Edits, off_map
+from wayfold.field import Field, with_reasons
+from wayfold.map import AgentMap, Edits, off_map, why_apart
 from wayfold.path import Path
 from wayfold.terrain import Terrain
-from wayfold.world.planner import Notes, Planner, Points
+
+Points = NDArray[np.float64]
 
 
-class TerrainSnapshot(Portable):
-    """The terrain at one moment; nothing in it changes.
+class TerrainMap(AgentMap):
+    """Weighted ground for one agent, which is flat: heights of points and shapes are ignored.
+
+    A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that its shape meets,
+    out of the ground as it was without edits; what other shapes have cut is kept. The graph of the routes is changed by
+    the next query, and so is the ground for a disc, around the edit only. There is no accelerator: quick paths are
+    exact.
 
     Parameters
     ----------
-    terrain : Terrain
+    own : Terrain
+        The ground without edits.
     options : dict
         Of `Terrain.path`; `radius` is that of the disc.
+    terrain : Terrain, optional
+        The ground with edits.
     """
 
-    def __init__(self, terrain: Terrain, options: dict[str, Any]) -> None:
-        self.terrain = terrain
+    def __init__(
+        self,
+        agent: Agent,
+        own: Terrain,
+        options: dict[str, Any],
+        edits: Edits | None = None,
+        terrain: Terrain | None = None,
+    ) -> None:
+        super().__init__(agent, edits)
+        self._own = own
         self.options = options
+        self.terrain = own if terrain is None else terrain
         self.radius = float(options["radius"])
+
+    @property
+    def map(self) -> Terrain:
+        """The ground as it is now."""
+        return self.terrain
 
     @cached_property
     def open(self) -> Terrain:
         """The ground for the centre of the disc."""
         return self.terrain.grown(self.radius)
 
-    def path(self, start: Any, goal: Any) -> Path:
-        """One query."""
-        self.keep()
-        return self.terrain.path(start, goal, **self.options)
-
     def keep(self) -> None:
         """Hold what refined routes of a disc need, however much the terrain prepares for others."""
         if self.options["graph"] == "refined":
             _ = self.open
 
-
-class TerrainPlanner(Planner):
-    """Plans over weighted ground, which is flat: heights of points and shapes are ignored.
-
-    A block is an obstacle; a cost multiplies the ground's own weight. An edit cuts the triangles that its shape meets,
-    out of the ground as it was without edits; what other shapes have cut is kept. The new ground then takes the old
-    one's place, so queries need no lock. The graph of the routes is changed by the next query, and so is the ground for
-    a disc, around the edit only. There is no accelerator: `exact` and `plain` give the same path.
-    """
-
-    map_name = "terrain"
-
-    def __init__(
-        self,
-        agent: Agent,
-        accelerator: str,
-        notes: Notes,
-        lock: ReadersWriter,
-        *,
-        terrain: Terrain,
-        options: dict[str, Any],
-    ) -> None:
-        super().__init__(agent, accelerator, notes, lock)
-        self._own = terrain
-        self._now = TerrainSnapshot(terrain, options)
-
-    @property
-    def map(self) -> Terrain:
-        """The ground as it is now."""
-        return self._now.terrain
-
-    @property
-    def accelerator(self) -> None:
-        """There is none."""
-
-    def prepare(self) -> None:
-        """Grow the ground for a disc, so that no query waits for it."""
-        self._now.keep()
-
     # --- queries -----------------------------------------------------------------------------------------------------
 
-    def _path(self, start: Any, goal: Any, exact: bool) -> Path:
-        return self._now.path(start, goal)
+    def path(self, start: Any, goal: Any, *, exact: bool = False) -> Path:
+        """The cheapest route; quick paths are exact."""
+        self.keep()
+        return self._explained([self.terrain.path(start, goal, **self.options)], [start], [goal])[0]
 
-    def _plain(self, start: Any, goal: Any) -> Path:
-        return self._now.path(start, goal)
+    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
+        """The cheapest routes of many queries."""
+        self.keep()
+        return self._explained(self.terrain.paths(starts, goals, workers=workers, **self.options), starts, goals)
 
-    def _paths(self, starts: Points, goals: Points, workers: int | None) -> Sequence[Path]:
-        now = self._now
-        now.keep()
-        return now.terrain.paths(starts, goals, workers=workers, **now.options)
+    def _explained(self, paths: Sequence[Path], starts: Any, goals: Any) -> Sequence[Path]:
+        """The same paths, of which those without a way can tell why."""
+        return with_reasons(paths, lambda at: partial(self.why, np.array(starts[at]), np.array(goals[at])))
 
-    def _reachable(self, start: Any, goal: Any) -> bool:
-        now = self._now
-        if now.options["graph"] != "refined":  # other graphs may miss a way
-            return bool(now.path(start, goal))
+    def reachable(self, start: Any, goal: Any) -> bool:
+        """Whether open ground joins two points."""
+        if self.options["graph"] != "refined":  # other graphs may miss a way
+            return bool(self.path(start, goal))
         a, b = checks.point3(start, "start"), checks.point3(goal, "goal")
-        return bool(now.terrain.reachable(a, b, radius=now.radius))
+        return bool(self.terrain.reachable(a, b, radius=self.radius))
 
-    def _islands(self) -> tuple[Points, str]:
-        # Growing the ground for a disc takes a while: sizes are known once a query has made it.
-        now = self._now
-        return now.open.component_areas if not now.radius or "open" in now.__dict__ else np.empty(0), "m2"
+    def islands(self) -> tuple[Points, str]:
+        """Square metres of the connected parts, once the ground for the disc is known."""
+        return self.open.component_areas if not self.radius or "open" in self.__dict__ else np.empty(0), "m2"
 
-    def _island_of(self, start: Any, goal: Any) -> tuple[int, int]:
-        now = self._now
-        first, last = (now.terrain.component_of(end, radius=now.radius) for end in (start, goal))
-        return first, last
+    def why(self, start: Points, goal: Points) -> str:
+        """On which islands start and goal are."""
+        first, last = (self.terrain.component_of(end, radius=self.radius) for end in (start, goal))
+        return why_apart(first, last, *self.islands())
 
-    def _nearest(self, point: Points) -> Points:
+    def nearest(self, point: Points) -> Points:
+        """The nearest open place, within ten times the agent's size."""
         max_distance = 10.0 * max(self.agent.radius, self.agent.height)
-        place = self._now.open.nearest(point[None], max_distance=max_distance)[0]
+        place = self.open.nearest(point[None], max_distance=max_distance)[0]
         if np.isnan(place[0]):
+            x0, y0, x1, y1 = self._own.bounds
             what = f"has no ground that the agent can be on within {max_distance:g} m"
-            raise off_map(point[:2], what, self._extent)
+            raise off_map(point[:2], what, max(x1 - x0, y1 - y0))
         return np.asarray(place)
 
-    def _expanded(self, start: Any, goal: Any) -> Points:
+    def expanded(self, start: Any, goal: Any) -> Points:
         """Points of the nodes that the search settles; for grids, dual and Steiner graphs only those of the path."""
-        now = self._now
-        graph = now.options["graph"]
+        graph = self.options["graph"]
         if graph not in ("refined", "dual-extra"):
-            return now.path(start, goal).points
-        search = now.options.get("search")
-        return now.terrain.expanded_points(start, goal, graph=graph, search=search, radius=now.radius)
+            return self.path(start, goal).points
+        search = self.options.get("search")
+        return self.terrain.expanded_points(start, goal, graph=graph, search=search, radius=self.radius)
 
-    def _field(self, goal: Any) -> Field:
-        where = checks.point3(goal, "goal")
-        return TerrainRoutes(self._now, where * (1.0, 1.0, 0.0))
+    def field(self, goal: Any) -> Field:
+        """The routes to one goal."""
+        return TerrainRoutes(self, checks.point3(goal, "goal") * (1.0, 1.0, 0.0))
 
-    def _random_points(self, count: int, seed: int) -> Points:
-        ground = self._now.open
+    def random_points(self, count: int, *, seed: int = 0) -> Points:
+        """Places in the largest part of the ground."""
+        ground = self.open
         if not len(ground.component_areas):
             raise off_map(np.zeros(2), "and every other place is an obstacle")
         return ground.random_points(count, seed=seed, component=int(np.argmax(ground.component_areas)))
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
-    def _prepare(self, before: Edits, after: Edits, shape: Shape) -> TerrainSnapshot:
-        layers = [(zone.polygon, cost) for zone, cost in after.costs]
-        layers += [(block.polygon, float("inf")) for block in after.blocks]
-        return TerrainSnapshot(self._own.changed(layers), self._now.options)
-
-    def _commit(self, prepared: TerrainSnapshot) -> None:
-        self._now = prepared
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        yield  # each query takes one snapshot, which does not change
+    def changed(self, edits: Edits) -> TerrainMap:
+        """The ground with other shapes painted over it."""
+        layers = [(zone.polygon, cost) for zone, cost in edits.costs]
+        layers += [(block.polygon, float("inf")) for block in edits.blocks]
+        return TerrainMap(self.agent, self._own, self.options, edits, self._own.changed(layers))
 
 
 class TerrainRoutes(Field):
     """Routes to one goal, from one search; each is the one that a query of its own gives."""
 
-    def __init__(self, now: TerrainSnapshot, goal: Points) -> None:
+    def __init__(self, now: TerrainMap, goal: Points) -> None:
         super().__init__(goal)
+        self._now = now
         self._field = now.terrain.field(goal, **now.options)
 
     def _paths(self, starts: Points) -> Sequence[Path]:
-        return self._field.paths(starts)
+        return self._now._explained(self._field.paths(starts), starts, [self.goal] * len(starts))

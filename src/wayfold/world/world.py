@@ -333,15 +333,11 @@ class World(Portable):
 
     def _catch_up(self, planner: Planner) -> None:
         """Tell a new planner, which was built for the world as it is without edits, about them one by one."""
-        zones = Edits()
-        for block in self._zones.blocks:
-            after = Edits((*zones.blocks, block), zones.costs)
-            planner._commit(planner._prepare(zones, after, block))
-            zones = after
-        for shape, cost in self._zones.costs:
-            after = Edits(zones.blocks, (*zones.costs, (shape, cost)))
-            planner._commit(planner._prepare(zones, after, shape))
-            zones = after
+        blocks, costs = self._zones.blocks, self._zones.costs
+        for count in range(1, len(blocks) + 1):
+            planner._commit(planner._prepare(Edits(blocks[:count])))
+        for count in range(1, len(costs) + 1):
+            planner._commit(planner._prepare(Edits(blocks, costs[:count])))
 
     def path(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None, *, exact: bool = False) -> Path:
         """Find a path of an agent; see `Planner.path`.
@@ -438,7 +434,7 @@ class World(Portable):
         with self._editing:
             counts = {**self._counts, what: self._counts.get(what, 0) + 1}
             blocks = self._zones.blocks if counts[what] > 1 else (*self._zones.blocks, what)
-            self._edit(what, Edits(blocks, self._zones.costs), counts)
+            self._edit(Edits(blocks, self._zones.costs), counts)
         return what
 
     def unblock(self, shape: Shape | ArrayLike) -> None:
@@ -469,7 +465,7 @@ class World(Portable):
             if not counts[what]:
                 del counts[what]
                 blocks = tuple(block for block in blocks if block != what)
-            self._edit(what, Edits(blocks, self._zones.costs), counts)
+            self._edit(Edits(blocks, self._zones.costs), counts)
 
     def set_cost(self, shape: Shape | ArrayLike, cost: float) -> Shape:
         """Make a part of the world dearer or cheaper for every agent.
@@ -500,13 +496,13 @@ class World(Portable):
             rest = tuple((zone, rate) for zone, rate in self._zones.costs if zone != what)
             costs = rest if price == 1.0 else (*rest, (what, price))
             if costs != self._zones.costs:
-                self._edit(what, Edits(self._zones.blocks, costs), self._counts)
+                self._edit(Edits(self._zones.blocks, costs), self._counts)
         return what
 
-    def _edit(self, shape: Shape, after: Edits, counts: dict[Shape, int]) -> None:
+    def _edit(self, after: Edits, counts: dict[Shape, int]) -> None:
         """Change every planner, all or none: first what each has to do is worked out, then all of them do it."""
         planners = self.planners if after != self._zones else ()
-        prepared = [planner._prepare(self._zones, after, shape) for planner in planners]
+        prepared = [planner._prepare(after) for planner in planners]
         with self._lock.writing():
             for planner, change in zip(planners, prepared, strict=True):
                 planner._commit(change)
