@@ -116,6 +116,21 @@ def test_a_wrong_obj_is_refused_with_its_line(tmp_path, text, line):
     assert (caught.value.file, caught.value.line) == (str(file), line)
 
 
+@pytest.mark.parametrize("name", ["wet\nf 1 2 3", "a #b", "#b", "a\\", " a", "a ", "\ud800"])
+def test_names_that_an_obj_would_not_give_back_are_refused_before_it_is_written(tmp_path, name):
+    mesh = Mesh(BOX.vertices, BOX.triangles, BOX.materials, ["plain", name])
+    file = tmp_path / "a.obj"
+    with pytest.raises(ParameterError, match="name of a material"):
+        save_mesh(mesh, file)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("name", ["wet sand", "a#b", "a\\b", "Gras\u00e4"])
+def test_an_obj_gives_back_the_names_of_materials(tmp_path, name):
+    save_mesh(Mesh(BOX.vertices, BOX.triangles, BOX.materials, ["plain", name]), tmp_path / "a.obj")
+    assert load_mesh(tmp_path / "a.obj").material_names == ("plain", name)
+
+
 @pytest.mark.parametrize("suffix", ["obj", "ply", "stl", "glb"])
 def test_a_saved_mesh_loads_as_it_was(tmp_path, suffix):
     mesh = Mesh(BOX.vertices / 3, BOX.triangles, BOX.materials, BOX.material_names)

@@ -190,6 +190,16 @@ def test_3d_scenarios_are_arrays_and_rows_and_load_as_saved(tmp_path):
     assert list(again[:1]) == [scenarios[0]]
 
 
+@pytest.mark.parametrize("name", ["", "a\nb", " a", "\ud800"])
+def test_names_of_maps_that_a_file_would_not_give_back_are_refused_before_it_is_written(tmp_path, name):
+    flat = Scenarios([0], (name,), [3], [2], [(0, 0)], [(2, 1)], [2.5])
+    with pytest.raises(ParameterError, match="name of a map"):
+        save_scen(flat, tmp_path / "a.scen")
+    with pytest.raises(ParameterError, match="name of the map"):
+        save_scen3d(Scenarios3D(name, [(0, 0, 0)], [(2, 0, 0)], [2.5], [1.25]), tmp_path / "a.3dscen")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("row", [b"1 2 3 4 5 6 7", b"1 2 3 4 5 6 nan 1", b"1 2 3 4 5 -6 1 1", b"1 2 3 4 5 x 1 1"])
 def test_a_wrong_3d_scenario_is_refused_with_its_line(tmp_path, row):
     with pytest.raises(FormatError) as caught:

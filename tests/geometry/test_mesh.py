@@ -41,6 +41,13 @@ def test_meshes_put_together_keep_their_materials_by_name():
     assert [joined.material_names[k] for k in joined.materials] == ["grass", "rock", "grass"]
 
 
+@pytest.mark.parametrize("materials", [[-1], [1 << 16], [10**7], [2**31]])
+def test_materials_are_numbered_within_their_range(materials):
+    with pytest.raises(GeometryError, match="materials are numbered from 0 to 65535"):
+        Mesh(corners, [(0, 1, 2)], materials)
+    assert Mesh(corners, [(0, 1, 2)], [(1 << 16) - 1]).materials.tolist() == [65535]
+
+
 def test_importing_the_room_does_not_load_the_compiler():
     code = "import sys, wayfold.geometry as g; g.Mesh; assert 'numba' not in sys.modules; g.voxelise; g.polygon.area"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -21,7 +21,7 @@ from wayfold.core.checks import LARGEST
 from wayfold.errors import FormatError, GeometryError, ParameterError, WayfoldError
 from wayfold.formats._polygons import triangulate_faces
 from wayfold.formats.opening import KINDS, sniff
-from wayfold.formats.text import coordinates, read_bytes, read_text, shown, whole_numbers
+from wayfold.formats.text import check_line, coordinates, read_bytes, read_text, shown, whole_numbers
 from wayfold.geometry.frame import Frame
 from wayfold.geometry.mesh import Mesh
 
@@ -78,6 +78,11 @@ def parse_obj(file: File, data: bytes) -> Mesh:
 
 def format_obj(mesh: Mesh) -> bytes:
     """The text of an OBJ file; coordinates keep every digit."""
+    for name in mesh.material_names:
+        if name:  # faces before the first name have an empty one
+            check_line(name, "the name of a material")
+        if " #" in f" {name}" or name.endswith("\\"):
+            raise ParameterError(f"an OBJ file cannot hold the name of a material {checks.shown(name)}: use .glb")
     text = [f"v {x!r} {y!r} {z!r}\n" for x, y, z in mesh.vertices.tolist()]
     names = mesh.material_names
     current = None

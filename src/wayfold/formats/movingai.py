@@ -18,7 +18,7 @@ from wayfold.core.archive import File, replacing
 from wayfold.core.locks import Portable
 from wayfold.errors import FormatError, ParameterError, VersionError
 from wayfold.formats.opening import sniff
-from wayfold.formats.text import columns, finite_numbers, read_text, shown, whole_numbers
+from wayfold.formats.text import check_line, columns, finite_numbers, read_text, shown, whole_numbers
 
 BLOCKED, GROUND, WATER = 0, 1, 2
 """Values of `MovingAiMap.kinds`."""
@@ -325,7 +325,8 @@ def save_scen(scenarios: Scenarios, file: File) -> None:
     ['0', 'room.map', '3', '2', '0', '0', '2', '1', '2.5']
     """
     for name in scenarios.map:
-        if not name or name.split() != [name]:
+        check_line(name, "the name of a map")
+        if name.split() != [name]:
             raise ParameterError(f"the name of a map must not contain white space: {checks.shown(name)}")
     with replacing(file) as handle:
         handle.write(b"version 1\n")
@@ -653,6 +654,8 @@ def save_scen3d(scenarios: Scenarios3D, file: File) -> None:
 
     Raises
     ------
+    ParameterError
+        When the name of the map is not one line of text.
     FormatError
         When the file cannot be written.
 
@@ -667,6 +670,7 @@ def save_scen3d(scenarios: Scenarios3D, file: File) -> None:
     0 0 0 2 0 0 2.5 1.25
     0 1 1 2 1 1 2.0 1.0
     """
+    check_line(scenarios.map, "the name of the map")
     with replacing(file) as handle:
         handle.write(f"version 1\n{scenarios.map}\n".encode())
         for row in scenarios:

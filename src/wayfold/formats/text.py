@@ -14,15 +14,26 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayfold.core import checks
 from wayfold.core.archive import File
 from wayfold.core.checks import LARGEST
-from wayfold.errors import FormatError
+from wayfold.errors import FormatError, ParameterError
 
 _MAX_RATIO = 250  # geometry packs 5 to 50 times; beyond this a file is a trap
 _SMALL = 1 << 24  # bytes that are unpacked whatever the ratio
 _HEAD = 1 << 16  # bytes that tell what a file is
 _GZIP, _XZ = b"\x1f\x8b", b"\xfd7zXZ\0"
 _MARK = b"\xef\xbb\xbf"
+
+
+def check_line(value: str, name: str) -> None:
+    """Refuse text that would not come back from a line of a UTF-8 file as it was given."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} cannot be written: {ascii(value)[:80]} is no text") from None
+    if not value or value != value.strip() or "\n" in value:
+        raise ParameterError(f"{name} must be one line without blanks around it, not {checks.shown(value)}")
 
 
 def read_bytes(file: File) -> bytes:

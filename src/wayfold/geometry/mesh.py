@@ -11,6 +11,9 @@ from wayfold.core import checks
 from wayfold.core.locks import Portable
 from wayfold.errors import GeometryError
 
+MOST_MATERIALS = 1 << 16
+"""Materials that a mesh may number; what looks them up has an entry for each."""
+
 
 @checks.checked
 class Mesh(Portable):
@@ -23,14 +26,15 @@ class Mesh(Portable):
     triangles : (m, 3) array_like of int
         Vertex numbers, counter-clockwise seen from outside. At least one.
     materials : (m,) array_like of int, optional
-        A material number for each triangle.
+        A material number for each triangle, from 0 to 65,535.
     material_names : sequence of str, optional
         Names of the materials 0, 1, 2, ... such as "water"; worlds close them and set their costs by name.
 
     Raises
     ------
     GeometryError
-        When a coordinate is not finite or too large, a triangle names a vertex that is not there, or there is nothing.
+        When a coordinate is not finite or too large, a triangle names a vertex that is not there, a material has a
+        number out of range, or there is nothing.
 
     Examples
     --------
@@ -67,8 +71,10 @@ class Mesh(Portable):
                 raise GeometryError(
                     f"materials must be one whole number for each of the {len(corners)} triangles, not {kinds.shape}"
                 )
-            if kinds.size and not (kinds.min() >= -(2**31) and kinds.max() < 2**31):
-                raise GeometryError(f"materials must be numbers of 32 bits, not {kinds.min()} to {kinds.max()}")
+            if kinds.min() < 0 or kinds.max() >= MOST_MATERIALS:
+                raise GeometryError(
+                    f"materials are numbered from 0 to {MOST_MATERIALS - 1}, not from {kinds.min()} to {kinds.max()}"
+                )
             self.materials = checks.clean(kinds.astype(np.int32, copy=False))
         self.material_names = tuple(checks.text(name, "a name in material_names") for name in material_names)
 
