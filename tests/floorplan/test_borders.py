@@ -79,6 +79,18 @@ def test_who_stands_on_a_pinch_point_that_is_no_number_of_the_plan_leaves_it_to_
                     assert cut.path(a, b, exact=exact).length == pytest.approx(np.hypot(*(place - pinch)), rel=1e-8)
 
 
+@pytest.mark.parametrize("size", [2.0, 10.0])
+@pytest.mark.parametrize("offset", [(390000.0, 5820000.0), (1e7, -1e7)])
+def test_who_stands_on_a_slanted_wall_far_away_is_in_the_plan(size, offset):
+    for angle in np.linspace(0.1, 6.0, 8):
+        matrix = size * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        cut = FloorPlan(np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) @ matrix.T + offset).decompose()
+        walls = np.column_stack([np.linspace(0.1, 0.9, 5), np.zeros(5)]) @ matrix.T + offset
+        assert cut.reachable(walls, matrix @ (0.5, 0.5) + offset).all()
+        for point in walls:
+            assert cut.path(point, matrix @ (0.5, 0.5) + offset, exact=True)
+
+
 @settings(max_examples=15)
 @given(worlds, st.sampled_from(FULL))
 @example((5351, "lattice"), "deaccon")
