@@ -58,6 +58,39 @@ def test_a_turned_pinch_point_is_closed_too(method, offset):
             assert cut.path(place((-4, 0.5)), place((-1, 4.5)), exact=exact)
 
 
+@pytest.mark.parametrize("method", FULL)
+@pytest.mark.parametrize(("size", "angle", "offset"), [(1e-3, 0.0, 0.0), (1 / 3, 0.0, 0.0), (1.0, 0.9, 390000.0)])
+def test_who_stands_on_a_pinch_point_that_is_no_number_of_the_plan_leaves_it_to_all_sides(method, size, angle, offset):
+    c, s = size * np.cos(angle), size * np.sin(angle)
+    matrix = [c, -s, s, c, offset, -offset]
+    for x, y in ((3, 3), (8, 3), (7, 6), (1, 7)):
+        shapes = [shapely.box(0, 0, 10, 10), shapely.box(0, 0, x, y), shapely.box(x, y, 10, 10)]
+        boundary, *obstacles = (shapely.affinity.affine_transform(shape, matrix) for shape in shapes)
+        cut = FloorPlan(boundary, obstacles).decompose(method)
+        pinch, above, below = (
+            shapely.get_coordinates(shapely.affinity.affine_transform(shapely.Point(point), matrix))[0]
+            for point in ((x, y), (x / 2, y / 2 + 5), (x / 2 + 5, y / 2))
+        )
+        assert not cut.reachable(above, below)
+        for place in (above, below):
+            assert cut.reachable(pinch, place)
+            for a, b in ((pinch, place), (place, pinch)):
+                for exact in (False, True):
+                    assert cut.path(a, b, exact=exact).length == pytest.approx(np.hypot(*(place - pinch)), rel=1e-8)
+
+
+@pytest.mark.parametrize("size", [2.0, 10.0])
+@pytest.mark.parametrize("offset", [(390000.0, 5820000.0), (1e7, -1e7)])
+def test_who_stands_on_a_slanted_wall_far_away_is_in_the_plan(size, offset):
+    for angle in np.linspace(0.1, 6.0, 8):
+        matrix = size * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        cut = FloorPlan(np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) @ matrix.T + offset).decompose()
+        walls = np.column_stack([np.linspace(0.1, 0.9, 5), np.zeros(5)]) @ matrix.T + offset
+        assert cut.reachable(walls, matrix @ (0.5, 0.5) + offset).all()
+        for point in walls:
+            assert cut.path(point, matrix @ (0.5, 0.5) + offset, exact=True)
+
+
 @settings(max_examples=15)
 @given(worlds, st.sampled_from(FULL))
 @example((5351, "lattice"), "deaccon")

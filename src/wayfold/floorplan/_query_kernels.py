@@ -62,6 +62,22 @@ def is_near(cells, region, x, y, slack):
 
 
 @inline
+def is_on_rim(cells, region, x, y, slack):
+    """Whether a point is at most `slack` metres from an edge of a region; beyond a sharp corner as beside an edge."""
+    first, last = cells.offsets[region], cells.offsets[region + 1]
+    ax, ay = cells.corners[last - 1, 0], cells.corners[last - 1, 1]
+    for k in range(first, last):
+        bx, by = cells.corners[k, 0], cells.corners[k, 1]
+        dx, dy = bx - ax, by - ay
+        size = dx * dx + dy * dy
+        part = min(max(((x - ax) * dx + (y - ay) * dy) / size, 0.0), 1.0) if size > 0.0 else 0.0
+        if math.hypot(x - ax - part * dx, y - ay - part * dy) <= slack:
+            return True
+        ax, ay = bx, by
+    return False
+
+
+@inline
 def walk_outwards(cells, marks, x, y, z, max_rise, region):
     """The region that holds a point, found breadth-first from `region` (Hale et al. 2008, introduction), or -1."""
     marks.clock[0] += 1
@@ -117,7 +133,8 @@ def touching(cells, levels, points, regions, slack, found):
     """Set each row of `found` (q, most) int32 to all regions that a point (q, 3) touches, then -1.
 
     They are those of the level of ``regions[row]``, the region that `locate` has found: a point on a border belongs to
-    every region it touches. `most` is as large as the fullest bin.
+    every region it touches. Corners of regions are rounded, so a corner as it was given may lie inside one region and
+    beside another that has it too: half of `slack` allows for that. `most` is as large as the fullest bin.
     """
     for row in range(points.shape[0]):
         x, y, chosen = points[row, 0], points[row, 1], regions[row]
@@ -131,7 +148,11 @@ def touching(cells, levels, points, regions, slack, found):
             region = cells.items[index]
             if levels[region] != levels[chosen]:
                 continue
-            if holds(cells, region, x, y) or (not inside and is_near(cells, region, x, y, slack)):
+            if inside:
+                touched = holds(cells, region, x, y) or is_on_rim(cells, region, x, y, 0.5 * slack)
+            else:
+                touched = is_near(cells, region, x, y, slack)
+            if touched:
                 found[row, used] = region
                 used += 1
 

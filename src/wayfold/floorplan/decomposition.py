@@ -352,6 +352,9 @@ def from_parts(kind: type[_Decomposition], parts: Parts) -> _Decomposition:
     return kind(levels, frame, meta["method"], meta["options"], passages=passages, slack=slack, updated=updated)
 
 
+_LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
+
+
 def _ends(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
@@ -519,6 +522,16 @@ class Decomposition(Savable):
         return self.epsilon * 2.0**-10
 
     @property
+    def near(self) -> float:
+        """How far beyond all regions a point may lie that is meant to be on a border of them, metres.
+
+        `rounding`, the slivers that were left out, and the last digits of points as they are given, which far away are
+        coarser.
+        """
+        digits = _LAST_DIGITS * (max(map(abs, self.frame.origin)) + self.frame.extent)
+        return self.rounding + gateways.NEAR * self.border_rounding + digits
+
+    @property
     def border_rounding(self) -> float:
         """How far borders of neighbours may lie apart, metres.
 
@@ -644,7 +657,7 @@ class Decomposition(Savable):
     def cells(self) -> _query_kernels.RegionGrid:
         """The regions as the kernels see them."""
         cells: _query_kernels.RegionGrid = region_cells(
-            self.local_corners, self.offsets, self.heights, self.gateways.pairs, self.rounding
+            self.local_corners, self.offsets, self.heights, self.gateways.pairs, self.near
         )
         return cells
 
@@ -698,7 +711,7 @@ class Decomposition(Savable):
         found = np.full(len(where), -1, np.int32)
         if self.num_regions:
             marks = self._take_marks()
-            _query_kernels.locate(self.cells, marks, where, hints, max_rise, self.rounding, found)
+            _query_kernels.locate(self.cells, marks, where, hints, max_rise, self.near, found)
             self._marks.append(marks)
         return int(found[0]) if single else found
 
@@ -1133,7 +1146,7 @@ class Decomposition(Savable):
         if not len(local):
             return []
         found = np.empty((len(local), int(np.diff(self.cells.bins).max())), np.int32)
-        _query_kernels.touching(self.cells, self.region_levels, local, regions, self.rounding, found)
+        _query_kernels.touching(self.cells, self.region_levels, local, regions, self.near, found)
         return [row[row >= 0] for row in found]
 
 
