@@ -97,6 +97,36 @@ def test_corridors_with_a_bend_are_passed(angle, shift, radii, usual, tile):
     assert navmesh.path(start, goal).found
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    angles,
+    shifts,
+    st.floats(0.0, 6.3),
+    st.sampled_from([0.15, 0.25]),
+    st.sampled_from([0.5, 0.9, 0.97, 1.05]),
+    wide_enough,
+    st.sampled_from([0.05, 0.4, 1.2]),
+)
+@example(0.3, (0.0, 0.0, 0.0), 0.0, 0.25, 0.97, 2.25, 0.05)
+@example(1.1, (0.3, -0.2, 0.0), 1.6, 0.25, 0.97, 2.25, 1.2)
+def test_a_step_in_a_door_on_a_slope_is_taken(angle, shift, towards, steepness, step, radii, thick):
+    agent = Agent(radius=0.4, climb=0.5)
+    half, rise = radii * agent.radius / 2, step * agent.climb
+    parts = [box((-4, -4, -1), (0, 4, 0)), box((0, -4, -1), (4, 4, rise))]
+    parts += [box((-thick / 2, -4, -0.5), (thick / 2, -half, 4)), box((-thick / 2, half, -0.5), (thick / 2, 4, 4))]
+    level = mesh_of(*parts)
+    gradient = steepness * np.array([math.cos(towards), math.sin(towards)])
+
+    def sloped(points):
+        points = np.array(points, float)
+        points[:, 2] += points[:, :2] @ gradient
+        return points
+
+    mesh, place = placed(type(level)(sloped(level.vertices), level.triangles), angle, shift)
+    navmesh = NavMesh.build(mesh, agent, workers=1, **navmesh_settings(mesh, agent, {}))
+    assert navmesh.path(*place(sloped([(-2, 0, 0), (2, 0, rise)]))).found == (step <= 1.0)
+
+
 def test_the_rooms_are_one_island():
     planner = World.sample("rooms").planner(Agent())
     assert len(np.unique(planner.map.components)) == 1

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+import shapely
 
 from tests.waypoints.worlds import box
 from wayfold import Mesh, Prism
@@ -211,3 +212,27 @@ def _prism(solid, room, over, axes, rotation, shift):
     (left, front, bottom), (right, back, top) = low[axes], high[axes]
     outline = np.array([(left, front, 0), (right, front, 0), (right, back, 0), (left, back, 0)]) @ rotation.T + shift
     return Prism(outline[:, :2], bottom + shift[2], top + shift[2])
+
+
+def porthole(rng, radius, corners, radii, thickness):
+    """A room with a wall across it that has a window with so many corners, in which a circle of `radii` fits.
+
+    `thickness` is that of the wall, in radii of who flies; 0 for a sheet.
+    """
+    room = rng.uniform((36, 10, 10), (48, 14, 14)) * radius
+    angles = np.arange(corners) * 2 * np.pi / corners + rng.uniform(0, 2 * np.pi)
+    window = np.column_stack([np.cos(angles), np.sin(angles)]) * radii * radius / np.cos(np.pi / corners)
+    window += rng.uniform(2 * radii * radius, room[1:] - 2 * radii * radius)
+    around = shapely.box(0, 0, *room[1:]).difference(shapely.Polygon(window))
+    x, thick = rng.uniform(0.3, 0.6) * room[0], thickness * radius
+    parts = [hollow((0, 0, 0), room)]
+    for part in shapely.constrained_delaunay_triangles(around).geoms:
+        corner = shapely.get_coordinates(shapely.orient_polygons(part))[:3]
+        parts.append(Mesh(np.column_stack([np.full(3, x + thick), corner]), [(0, 1, 2)]))
+        parts.append(Mesh(np.column_stack([np.full(3, x), corner]), [(0, 2, 1)]))
+    for one, two in zip(window, np.roll(window, -1, axis=0), strict=True):
+        if thick > 0:
+            parts.append(Mesh([(x, *one), (x + thick, *one), (x + thick, *two), (x, *two)], [(0, 1, 2), (0, 2, 3)]))
+    mesh, rotation, shift = Mesh.concatenate(parts), turn(rng), rng.uniform(-50, 50, 3)
+    ends = np.array([(x / 2, *room[1:] / 2), ((x + thick + room[0]) / 2, *room[1:] / 2)]) @ rotation.T + shift
+    return Tunnel(Mesh(mesh.vertices @ rotation.T + shift, mesh.triangles), *ends)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.draws import seeds
-from tests.waypoints.openings import blocked_tunnel, tunnel
+from tests.waypoints.openings import blocked_tunnel, porthole, tunnel
 from tests.world.judging import level_of, solids, violations
 from tests.world.levels import BIRD
 from wayfold import World
@@ -68,6 +68,22 @@ def test_five_hundred_openings_are_found(seed):
 @pytest.mark.parametrize("seed", range(500))
 def test_five_hundred_gaps_beside_blocks_are_found(seed):
     check_block(20_000 + seed)
+
+
+@pytest.mark.parametrize("thickness", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("corners", [8, 12])
+def test_windows_with_many_corners_are_found(corners, thickness):
+    for seed in range(3):
+        mesh, start, goal = porthole(np.random.default_rng([seed, corners]), BIRD.radius, corners, 1.25, thickness)
+        world = World.from_mesh(mesh, cache=False)
+        assert found(world, world.planner(BIRD), start, goal)
+
+
+def test_windows_with_many_corners_that_are_too_narrow_stay_shut():
+    for seed in range(3):
+        mesh, start, goal = porthole(np.random.default_rng(seed), BIRD.radius, 12, 0.97, 0.1)
+        world = World.from_mesh(mesh, cache=False)
+        assert not found(world, world.planner(BIRD), start, goal)
 
 
 @seeds(4)

@@ -480,6 +480,19 @@ def _drops_at_side(
     return used
 
 
+@inline
+def _top_at(polygon, count, first, along_x, along_y, share):
+    """How high a polygon reaches at a share of the way along it, from its corner `first` on."""
+    top = -np.inf
+    for k in range(count):
+        m = k + 1 if k + 1 < count else 0
+        one = (polygon[k, 0] - polygon[first, 0]) * along_x + (polygon[k, 1] - polygon[first, 1]) * along_y - share
+        two = (polygon[m, 0] - polygon[first, 0]) * along_x + (polygon[m, 1] - polygon[first, 1]) * along_y - share
+        if (one <= 0.0) != (two <= 0.0):
+            top = max(top, polygon[k, 2] + one / (one - two) * (polygon[m, 2] - polygon[k, 2]))
+    return top
+
+
 @helper
 def _is_step(vertices, triangles, level, within, polygon, count, first, last, lowest, climb, cell):
     """Whether something steep rises no more than a step above the ground at its foot.
@@ -496,9 +509,6 @@ def _is_step(vertices, triangles, level, within, polygon, count, first, last, lo
         The part of it that is looked at, of which `count` corners count; from above it reaches from corner `first` to
         corner `last`.
     """
-    top = polygon[0, 2]
-    for k in range(1, count):
-        top = max(top, polygon[k, 2])
     dx, dy = polygon[last, 0] - polygon[first, 0], polygon[last, 1] - polygon[first, 1]
     length = np.sqrt(dx * dx + dy * dy)
     if length == 0.0:
@@ -506,6 +516,8 @@ def _is_step(vertices, triangles, level, within, polygon, count, first, last, lo
     aside = _ASIDE * cell / length
     for part in range(3):
         share = 0.05 + 0.45 * part
+        # On a slope the foot rises with the top, so they are compared at the same place.
+        top = _top_at(polygon, count, first, dx / (length * length), dy / (length * length), share)
         for side in (-aside, aside):
             x = polygon[first, 0] + share * dx - side * dy
             y = polygon[first, 1] + share * dy + side * dx

@@ -376,6 +376,7 @@ _COARSE = 3.0  # radii between samples on a surface, where the ball of `_WIDEST`
 _FINE = 0.9  # radii between samples on a surface that has something opposite
 _EDGE = 0.45  # radii between balls along an edge: one in an opening of 2.5 radii is at most 0.25 off its middle
 _EDGE_WIDE = 0.65  # the same at the other scales: in one of 2.7 radii 0.35
+_SHORT = 1.5  # radii: edges shorter than this may be the sides of an opening with many corners
 _ROOM = 1.02  # radii of the ball that must be free, for a little room
 _EXITS = (1.3, 2.6)  # radii in front of an opening
 _SHARP_EDGE = 0.9  # cosine between the normals of two faces, below which the edge between them is sharp
@@ -433,6 +434,7 @@ def narrow_places(
         for spots, sizes in (
             _on_surfaces(surroundings, mesh, (radius, most), box, workers),
             _on_edges(surroundings, edges, (radius, most), box, workers),
+            _between_short_edges(surroundings, edges, (radius, most), box, workers),
         ):
             centres.append(spots)
             radii.append(sizes)
@@ -834,9 +836,46 @@ def _on_edges(
     kept = np.flatnonzero(found > 0.0)
     sizes, line = found[kept], np.searchsorted(offsets, kept, side="right") - 1
     middles = starts[line] + shares[kept, None] * (ends - starts)[line] + sizes[:, None] * ways[line]
+    return _with_exits(surroundings, middles, sizes, edges.exits[edge[line]], radius, workers)
+
+
+def _between_short_edges(
+    surroundings: Surroundings,
+    edges: _Edges,
+    limits: tuple[float, float],
+    box: tuple[Points, Points] | None,
+    workers: int | None,
+) -> tuple[Points, Points]:
+    """Balls in openings with many corners: centres and radii.
+
+    Where edges meet at obtuse angles, as around a round window, a ball that touches one of them beside its middle soon
+    meets the next one. So balls start small, and move to where there is most room.
+    """
+    radius, _ = limits
+    sides = edges.ends - edges.starts
+    lengths = np.linalg.norm(sides, axis=1)
+    short = (lengths > _EDGE * radius) & (lengths < _SHORT * radius)
+    if box is not None:
+        low, high = np.minimum(edges.starts, edges.ends), np.maximum(edges.starts, edges.ends)
+        short &= ((low <= box[1]) & (high >= box[0])).all(axis=1)
+    chosen = np.flatnonzero(short)
+    # An odd number, so that one is in the middle.
+    counts = np.ceil(lengths[chosen] / (_EDGE * radius)).astype(np.int64) | 1
+    edge = np.repeat(chosen, counts)
+    share = (np.arange(len(edge)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / np.repeat(counts, counts)
+    spots = edges.starts[edge] + share[:, None] * sides[edge]
+    middles, sizes = _settled(surroundings, spots, np.ascontiguousarray(edges.ways[edge]), limits, workers)
+    held = np.flatnonzero((sizes > 0.0) & (sizes < np.inf))
+    return _with_exits(surroundings, middles[held], sizes[held], edges.exits[edge[held]], radius, workers)
+
+
+def _with_exits(
+    surroundings: Surroundings, middles: Points, sizes: Points, exits: Points, radius: float, workers: int | None
+) -> tuple[Points, Points]:
+    """The balls outside of solids, one of those that are close together, and places on the ways out of the openings."""
     kept = _first_of_cells(middles, sizes, surroundings.body.radius)
     kept = kept[_outside(surroundings, middles[kept], workers)]
-    middles, sizes, exits = middles[kept], sizes[kept], edges.exits[edge[line[kept]]]
+    middles, sizes, exits = middles[kept], sizes[kept], exits[kept]
     tight = sizes < _SLACK * radius
     places = [middles[tight] + far * radius * exits[tight] for far in (*_EXITS, *(-far for far in _EXITS))]
     return np.concatenate([middles, *places]), np.concatenate([sizes, np.tile(sizes[tight], len(places))])
