@@ -157,6 +157,7 @@ class VoxelWaypoints(WaypointGraph):
         boxes[numbers[: len(patch.boxes)]] = patch.boxes
         self._boxes = boxes
 
+    @writes
     def trim(self) -> Edit | None:
         """See `WaypointGraph.trim`."""
         edit = super().trim()

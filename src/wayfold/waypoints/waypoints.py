@@ -979,7 +979,8 @@ class WaypointGraph(Savable):
         Edit or None
             For `SubregionGraph.repair`; None where nothing was changed.
         """
-        count = int(np.flatnonzero(~self.removed)[-1]) + 1
+        there = np.flatnonzero(~self.removed)
+        count = int(there[-1]) + 1 if len(there) else 1  # a graph has one node at least
         room = 2 * self.num_edges + editing.SPARE * count
         if self.graph.targets.size <= _WORN * room and self.num_waypoints <= _WORN * count:
             return None
