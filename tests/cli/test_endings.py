@@ -8,6 +8,10 @@ import sys
 
 import pytest
 
+from wayfold import Graph
+from wayfold.core.batches import worker_count
+from wayfold.errors import ParameterError
+
 MAP = "type octile\nheight 3\nwidth 5\nmap\n.....\n.TTT.\n.....\n"
 SQUARE = "v 0 0 0\nv 9 0 0\nv 9 9 0\nv 0 9 0\nf 1 2 3\nf 1 3 4\n"
 COMMAND = [sys.executable, "-c", "from wayfold.cli import main; main()"]
@@ -30,6 +34,31 @@ def test_a_command_does_not_write_over_what_it_reads(tmp_path, name):
     assert run.returncode == 2
     assert "is the input file" in run.stderr
     assert (tmp_path / "lev.obj").read_text() == SQUARE
+
+
+@pytest.mark.parametrize("command", [["path", "a.png", "0", "1"], ["info", "a.png"]])
+def test_a_picture_does_not_take_the_place_of_what_is_shown(tmp_path, command):
+    Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).save(tmp_path / "a.png")
+    before = (tmp_path / "a.png").read_bytes()
+    run = subprocess.run(
+        [*COMMAND, *command, "--picture", "a.png"], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert run.returncode == 2
+    assert "is the input file" in run.stderr
+    assert (tmp_path / "a.png").read_bytes() == before
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "--5", "9" * 5000])
+def test_what_only_looks_like_a_number_gets_a_sentence(tmp_path, number):
+    Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).save(tmp_path / "a.wayfold")
+    for command in (["path", "a.wayfold", "--", number, "1"], ["build", "a.wayfold", "b.wayfold", "--accelerate",
+                    "hierarchy", f"--merge={number}"]):  # fmt: skip
+        run = subprocess.run([*COMMAND, *command], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert run.returncode == 2
+        assert "Traceback" not in run.stderr
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(ParameterError, match="WAYFOLD_THREADS"):
+        patch.setenv("WAYFOLD_THREADS", number)
+        worker_count()
 
 
 @pytest.mark.parametrize("closed", [[1], [2], [1, 2], [0, 1, 2]])

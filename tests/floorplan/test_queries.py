@@ -346,3 +346,15 @@ def test_shared_corners_make_every_gateway_an_edge_of_both_polygons(world, metho
         )
     shared = {tuple(sorted((n, edges[b, a]))) for (a, b), n in edges.items() if (b, a) in edges}
     assert {tuple(sorted(pair)) for pair in cut.gateways.pairs.tolist()} <= shared
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_where_obstacles_cover_everything_every_disc_collides(method):
+    cut = FloorPlan([(0, 0), (10, 0), (10, 10), (0, 10)]).decompose(method)
+    cut.add_obstacle(shapely.box(-1, -1, 11, 11))
+    assert cut.num_regions == 0
+    assert cut.collides([(5, 5), (50, 5)], 0.3).tolist() == [True, True]
+    assert cut.collides((5, 5), 0.3)
+    assert len(cut.cells.offsets) == 1
+    cut.remove_obstacle(0)
+    assert not cut.collides((5, 5), 0.3)

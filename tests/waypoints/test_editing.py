@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import wayfold
+from tests.hardening import things
 from wayfold import Graph
 from wayfold.waypoints import editing
 
@@ -47,3 +49,18 @@ def test_the_edges_of_removed_waypoints_are_those_that_going_through_their_rows_
     np.testing.assert_array_equal(found, one_by_one(graph, nodes))
     assert found.dtype == np.int32
     assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("left", [0, 5])
+@pytest.mark.parametrize("kind", ["edited waypoints", "voxels"])
+def test_a_graph_that_has_lost_its_last_waypoints_is_trimmed_and_saved(tmp_path, kind, left):
+    waypoints = things.SAVED[kind].make()
+    waypoints.update(remove_waypoints=np.arange(left, waypoints.num_waypoints)[~waypoints.removed[left:]])
+    assert waypoints.trim() is not None
+    assert waypoints.num_waypoints == max(left, 1)
+    waypoints.save(tmp_path / "a.wayfold")
+    again = wayfold.load(tmp_path / "a.wayfold")
+    if kind != "voxels":  # their files hold voxels
+        assert again.num_waypoints == waypoints.num_waypoints
+        assert again.built == waypoints.built <= waypoints.num_waypoints
+    assert waypoints.trim() is None

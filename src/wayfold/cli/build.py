@@ -21,6 +21,7 @@ from wayfold.cli.output import (
     progress,
     sample_options,
 )
+from wayfold.core.text import is_whole
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Building, Decomposition, FloorPlan
 from wayfold.formats import Map3D, MovingAiMap, opening
@@ -150,7 +151,7 @@ def run(request: BuildRequest, out: Path, map_kind: str | None, json: bool) -> N
 
 
 def _hierarchy(request: BuildRequest, map_kind: str | None) -> Hierarchy:
-    if request.merge != "auto" and not request.merge.isdigit():
+    if request.merge != "auto" and not is_whole(request.merge):
         raise ParameterError(f"--merge must be a whole number or auto, not {request.merge!r}")
     if map_kind == "navmesh":
         world: Any = _navmesh(request).graph

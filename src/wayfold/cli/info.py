@@ -10,7 +10,7 @@ import numpy as np
 
 from wayfold import formats, load
 from wayfold.cli import waypoints
-from wayfold.cli.output import check_writable, print_facts, print_json, print_picture, print_table
+from wayfold.cli.output import check_other_file, check_writable, print_facts, print_json, print_picture, print_table
 from wayfold.core.text import show
 from wayfold.errors import ParameterError
 from wayfold.floorplan import Decomposition
@@ -32,6 +32,7 @@ def run(file: Path, up: Up | None, json: bool, picture: Path | None = None) -> N
     """Print what a file holds."""
     if picture is not None:
         check_writable(picture, (".png", ".svg", ".pdf"))
+        check_other_file(picture, str(file))
     facts = describe(file, up)
     if picture is not None:
         from wayfold.view import hierarchy, pictures, sparse

@@ -12,6 +12,7 @@ from wayfold import formats
 from wayfold.agent import agent_named, parse_motions
 from wayfold.cli import waypoints
 from wayfold.cli.output import (
+    check_other_file,
     check_writable,
     parse_point,
     parse_weights,
@@ -22,7 +23,7 @@ from wayfold.cli.output import (
     progress,
 )
 from wayfold.core import checks
-from wayfold.core.text import place
+from wayfold.core.text import is_whole, place
 from wayfold.errors import GeometryError, OffMapError, ParameterError
 from wayfold.floorplan import Decomposition
 from wayfold.formats import MovingAiMap, opening
@@ -201,6 +202,7 @@ def run(
     """Plan one path and report it."""
     if picture is not None:
         check_writable(picture, (".png", ".svg", ".pdf"))
+        check_other_file(picture, str(file))
     kind = formats.sniff(file)
     if is_level(kind):
         wrong = settings.given() - {"--exact"}
@@ -305,7 +307,7 @@ def _over_terrain(
 
 
 def _node(graph: Graph, text: str, name: str) -> int:
-    if text.lstrip("-").isdigit():
+    if is_whole(text.removeprefix("-")):
         return int(text)
     return int(graph.nearest(parse_point(text, f"{name} (a node number or a point)")))
 

@@ -10,6 +10,7 @@ import typer
 
 from wayfold.agent import Motion, parse_motions
 from wayfold.cli.output import parse_point, print_facts, print_json, print_no_way, print_picture
+from wayfold.core.text import is_whole
 from wayfold.subregions import SubregionGraph
 from wayfold.view import pictures
 from wayfold.view import waypoints as view
@@ -105,4 +106,4 @@ def path(
 
 
 def _place(text: str, name: str) -> Any:
-    return int(text) if text.lstrip("-").isdigit() else parse_point(text, f"{name} (a waypoint number or a point)")
+    return int(text) if is_whole(text.removeprefix("-")) else parse_point(text, f"{name} (a waypoint number or a point)")

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 from wayfold.core import checks
 from wayfold.core.interrupts import TICK, begin, stopper, uninterrupted
+from wayfold.core.text import is_whole
 from wayfold.errors import ParameterError
 
 
@@ -24,7 +25,7 @@ def worker_count(workers: int | None = None) -> int:
     if workers is None:
         text = os.environ.get("WAYFOLD_THREADS", "")
         if text:
-            if not text.isdigit() or int(text) < 1:
+            if not is_whole(text) or int(text) < 1:
                 raise ParameterError(f"WAYFOLD_THREADS must be a whole number of at least 1, not {checks.shown(text)}")
             return int(text)
         try:

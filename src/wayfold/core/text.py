@@ -25,6 +25,11 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def is_whole(text: str) -> bool:
+    """Whether a text is a whole number in digits that `int` reads: not ``²``, and not thousands of them."""
+    return text.isdecimal() and len(text) < 19
+
+
 def place(point: Any, extent: float = 50.0) -> str:
     """Coordinates as messages name them, so that places of a world can be told apart however far off it lies.
 

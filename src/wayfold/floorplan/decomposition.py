@@ -201,8 +201,8 @@ def region_cells(
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
     beside = offsets_of(np.bincount(both[:, 0], minlength=count))
     low, high = np.minimum.reduceat(corners, offsets[:-1]), np.maximum.reduceat(corners, offsets[:-1])
-    origin = low.min(axis=0)
-    size = high.max(axis=0) - origin
+    origin, end = (low.min(axis=0), high.max(axis=0)) if count else (np.zeros(2), np.ones(2))
+    size = end - origin
     side = max(math.sqrt(float(size[0] * size[1]) / max(count, 4)), float(size.max()) / 4096.0)
     shape = np.ceil(size / side).astype(np.int64).clip(1)
     frame = np.array([origin[0], origin[1], 1.0 / side])
@@ -745,9 +745,15 @@ class Decomposition(Savable):
         where = self.frame.local(checks.points3(array[None] if single else array))
         found = np.atleast_1d(self.locate(array[None] if single else array, last))
         hit = found < 0
-        if radius > 0.0:
+        if radius > 0.0 and self.num_regions:
+            levels = np.where(hit, -1, self.region_levels[found])
             for number, level in enumerate(self.levels):
-                here = np.flatnonzero((found >= 0) & (self.region_levels[found] == number))
+                here = np.flatnonzero(levels == number)
+                if not len(here):
+                    continue
+                if level.space.free.is_empty:  # obstacles cover all of it: only a file has regions there
+                    hit[here] = True
+                    continue
                 distances = np.empty(len(here))
                 _query_kernels.wall_distances(wall_bins_of(level), where[here, :2].copy(), radius * 2.0, distances)
                 hit[here] = distances < radius - self.rounding

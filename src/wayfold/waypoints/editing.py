@@ -161,6 +161,7 @@ def trim(waypoints: WaypointGraph, count: int) -> Edit:
     waypoints.graph = Graph(graph.points[:count].copy(), offsets, targets, costs, motions)
     waypoints.layout = Regions.from_pairs(layout.boxes, layout.of[:count].copy(), layout.shape)
     waypoints.removed = waypoints.removed[:count].copy()
+    waypoints.built = min(waypoints.built, count)
     waypoints._usable.clear()
     waypoints._tree = None
     waypoints.edits += 1

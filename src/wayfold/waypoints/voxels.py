@@ -172,6 +172,7 @@ class VoxelWaypoints(WaypointGraph):
         boxes[numbers[: len(patch.boxes)]] = patch.boxes
         self._boxes = boxes
 
+    @writes
     def trim(self) -> Edit | None:
         """Give back memory that edits have taken and no longer need, as `WaypointGraph.trim` does.
 

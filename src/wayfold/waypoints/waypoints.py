@@ -1120,7 +1120,8 @@ class WaypointGraph(Savable):
         >>> waypoints.num_waypoints, waypoints.path(0, 2).length
         (3, 7.0)
         """
-        count = int(np.flatnonzero(~self.removed)[-1]) + 1
+        there = np.flatnonzero(~self.removed)
+        count = int(there[-1]) + 1 if len(there) else 1  # a graph has one node at least
         room = 2 * self.num_edges + editing.SPARE * count
         if self.graph.targets.size <= _WORN * room and self.num_waypoints <= _WORN * count:
             return None
