@@ -112,11 +112,11 @@ def test_planners_with_a_hierarchy_get_waypoints_around_blocks_too(seed):
         if not world.costs:
             assert found(world, planner, start, goal, world.blocks)
         # Between waypoints: of routes that are equally long there, one may be shorter from the start and the goal.
-        graph, fast = plain._graph, planner._accelerated
+        graph, fast = plain._current._graph, planner._current._accelerated
         assert (fast is None) == ("refresh()" in planner.explain())
         for a, b in rng.integers(0, graph.num_nodes, (30, 2)):
             way = graph.path(a, b, motions=BIRD.motions)
-            quick = planner._graph.path(a, b, motions=BIRD.motions) if fast is None else fast.path(a, b)
+            quick = planner._current._graph.path(a, b, motions=BIRD.motions) if fast is None else fast.path(a, b)
             assert quick.cost == pytest.approx(way.cost, rel=1e-5)
 
     world.block(block)

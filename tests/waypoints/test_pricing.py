@@ -85,9 +85,11 @@ def test_a_planner_prices_what_blocks_and_zones_touch():
     planner = world.planner(EVERYBODY["spider"])
 
     def agree():
-        graph = planner._waypoints.graph
-        expected = graph.with_costs(prices_of(graph, planner._zones.costs))
-        np.testing.assert_array_equal(planner._priced.costs[graph.motions > 0], expected.costs[graph.motions > 0])
+        graph = planner.map.graph
+        expected = graph.with_costs(prices_of(graph, planner.world.costs))
+        np.testing.assert_array_equal(
+            planner._current._priced.costs[graph.motions > 0], expected.costs[graph.motions > 0]
+        )
 
     mud = world.set_cost(Box((2, 2, -1), (8, 9, 1)), 5.0)
     agree()
