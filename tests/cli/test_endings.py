@@ -49,15 +49,15 @@ def test_a_picture_does_not_take_the_place_of_what_is_shown(tmp_path, command):
 
 
 @pytest.mark.parametrize("number", ["\u00b2", "--5", "9" * 5000])
-def test_what_only_looks_like_a_number_gets_a_sentence(tmp_path, number):
+def test_what_only_looks_like_a_number_gets_a_sentence(tmp_path, monkeypatch, number):
     Graph.from_edges([(0, 0), (1, 0)], [(0, 1)]).save(tmp_path / "a.wayfold")
-    for command in (["path", "a.wayfold", "--", number, "1"], ["build", "a.wayfold", "b.wayfold", "--accelerate",
-                    "hierarchy", f"--merge={number}"]):  # fmt: skip
+    merged = ["build", "a.wayfold", "b.wayfold", "--accelerate", "hierarchy", f"--merge={number}"]
+    for command in (["path", "a.wayfold", "--", number, "1"], merged):
         run = subprocess.run([*COMMAND, *command], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert run.returncode == 2
         assert "Traceback" not in run.stderr
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(ParameterError, match="WAYFOLD_THREADS"):
-        patch.setenv("WAYFOLD_THREADS", number)
+    monkeypatch.setenv("WAYFOLD_THREADS", number)
+    with pytest.raises(ParameterError, match="WAYFOLD_THREADS"):
         worker_count()
 
 

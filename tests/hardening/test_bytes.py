@@ -106,3 +106,25 @@ def test_edited_waypoints_are_saved_without_their_spare_room(tmp_path):
     assert again.removed[29]
     assert again.graph.motions.all()
     assert again.update([(0, 2)], costs=[1.0]).added
+
+
+PICKLED = """
+    import pickle, sys
+    from tests.hardening import things
+    from wayfold.errors import WayfoldError
+
+    for name in ("sparse grid", "edited waypoints", "subregions"):
+        kind = things.SAVED[name]
+        thing = kind.make()
+        for job in kind.edit(thing):
+            try:
+                job()
+            except WayfoldError:
+                pass
+        assert bytes([int(sys.argv[1])] * 64) not in pickle.dumps(thing), name
+"""
+
+
+def test_pickles_of_edited_objects_hold_nothing_from_freed_memory():
+    environment = {**os.environ, "MALLOC_PERTURB_": str(255 - MARK)}
+    subprocess.run([sys.executable, "-c", textwrap.dedent(PICKLED), str(MARK)], check=True, env=environment)

@@ -106,6 +106,6 @@ def path(
 
 
 def _place(text: str, name: str) -> Any:
-    return (
-        int(text) if is_whole(text.removeprefix("-")) else parse_point(text, f"{name} (a waypoint number or a point)")
-    )
+    if is_whole(text.removeprefix("-")):
+        return int(text)
+    return parse_point(text, f"{name} (a waypoint number or a point)")

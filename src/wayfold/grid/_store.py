@@ -241,12 +241,12 @@ class GridScratch:
         if work is None or work.table.size != entries or len(work.columns) < columns or work.touched.size < regions:
             work = _edit_kernels.Work(
                 state=np.zeros(_edit_kernels.STATE_SIZE, np.int64),
-                table=np.empty(entries, np.int64),
-                columns=np.empty((columns, 4), np.int32),
-                touched=np.empty(regions + 16, np.int32),
-                labels=np.empty(256, np.int16),
-                queue=np.empty(256, np.int16),
-                spots=np.empty(8, np.int64),
+                table=np.zeros(entries, np.int64),
+                columns=np.zeros((columns, 4), np.int32),
+                touched=np.zeros(regions + 16, np.int32),
+                labels=np.zeros(256, np.int16),
+                queue=np.zeros(256, np.int16),
+                spots=np.zeros(8, np.int64),
             )
             self._work = None if cells > 4096 or bulk else work
         work.state[:] = 0
@@ -257,7 +257,7 @@ def more_touched(work: _edit_kernels.Work, regions: int) -> _edit_kernels.Work:
     """The same scratch, in the middle of an edit, for a grid with room for so many regions."""
     if work.touched.size >= regions:
         return work
-    return work._replace(touched=np.concatenate([work.touched, np.empty(regions - work.touched.size, np.int32)]))
+    return work._replace(touched=np.concatenate([work.touched, np.zeros(regions - work.touched.size, np.int32)]))
 
 
 _CHUNK = 8192  # cells an edit: larger batches are checked as a whole and then applied in chunks of this size

@@ -46,7 +46,7 @@ class Live:
             rank,
             self.order,
             np.zeros(2 * self.regions, np.uint8),
-            np.empty(2 * self.regions, np.int64),
+            np.zeros(2 * self.regions, np.int64),
             np.zeros(1, np.int64),
         )
         self._lay_out(waypoints)
@@ -61,7 +61,7 @@ class Live:
         self._regions = waypoints.layout
         self.layout = layout_of(waypoints, self.seed)
         self.group = np.full(count, -1, np.int32)
-        self.queue = np.empty(count, np.int32)
+        self.queue = np.zeros(count, np.int32)
         if len(self.labels) != count:
             # Waypoints that are gone had no label any more.
             fresh = np.full(max(0, count - len(self.labels)), np.iinfo(self.labels.dtype).max, self.labels.dtype)
@@ -80,10 +80,10 @@ class Live:
         turn[: parts.count] = second[: parts.count] * self.regions + self.turns.rank[parts.homes]
         turn[size == 0] = kernels.NEVER
         unused = np.flatnonzero(turn == kernels.NEVER)[::-1]
-        free = np.empty(room, np.int32)
+        free = np.zeros(room, np.int32)
         free[: len(unused)] = unused
         counts = np.array([0, len(unused)], np.int64)
-        return kernels.Groups(turn, size, home, np.zeros(room, np.uint8), np.empty(room, np.int32), free, counts)
+        return kernels.Groups(turn, size, home, np.zeros(room, np.uint8), np.zeros(room, np.int32), free, counts)
 
     def _links(self, parts: Abstraction, room: int) -> kernels.ConnectionRows:
         """Connections of both directions in rows with spare slots."""
