@@ -180,3 +180,21 @@ def test_the_documentation_shows_every_line():
     assert "| `parents` | int32 or int64 | (n,) | nodes; -1 or 0 to n - 1 |" in table
     assert "| `scale` (meta) | float or null | | scale; at least 0.5; may be missing |" in table
     assert "| `agent.radius` (meta) | float | | metres; at least 0 |" in table
+
+
+@pytest.mark.parametrize("odd", [(2**63 - 1, -1), (2**63 - 1, -(2**63)), (-1, 2), (1, 4), (2, 1)])
+@pytest.mark.parametrize("least_rise", [0, 1])
+def test_offsets_rise_however_large_their_numbers_are(tmp_path, odd, least_rise):
+    class Rows(Thing):
+        _SCHEMA = Schema(
+            "rows",
+            {
+                "offsets": Array("int64", ("n + 1",), "rows", rises="m", least_rise=least_rise),
+                "targets": Array("uint8", ("m",), "what is in them"),
+            },
+            {},
+        )
+
+    Rows({"offsets": np.array([0, 1, 2, 3]), "targets": np.zeros(3, np.uint8)}, {}).save(tmp_path / "a")
+    with pytest.raises(ParameterError, match="must rise"):
+        Rows({"offsets": np.array([0, *odd, 3]), "targets": np.zeros(3, np.uint8)}, {}).save(tmp_path / "b")

@@ -369,8 +369,12 @@ def _check_numbers(name: str, entry: Array, array: NDArray[Any], sizes: Mapping[
     if entry.rises:
         end = sizes.get(entry.rises, 0)
         columns = array.reshape(len(array), -1)
+        # Within their limits first: sums of the largest numbers are negative.
+        bounded = array.size and array.min() >= 0 and array.max() <= end
+        if not bounded or columns[0].any() or (columns[-1] != end).any():
+            raise ValueError(f"array {name!r} must rise from 0 to {end}")
         low = columns[:-1] + entry.least_rise if entry.least_rise else columns[:-1]
-        if not array.size or columns[0].any() or (columns[-1] != end).any() or (columns[1:] < low).any():
+        if (columns[1:] < low).any():
             raise ValueError(f"array {name!r} must rise from 0 to {end}")
         return
     least, most = array.min(), array.max()
