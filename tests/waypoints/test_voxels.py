@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 import wayfold
 from wayfold import SubregionGraph
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.waypoints import VoxelWaypoints
 from wayfold.waypoints._voxel_kernels import line_free
 
@@ -158,6 +158,28 @@ def test_saved_voxels_answer_as_before(tmp_path):
     loaded = wayfold.load(tmp_path / "v.wayfold")
     ends = (0, 0, 0), (8, 0, 8)
     np.testing.assert_array_equal(loaded.path(*ends).points, waypoints.path(*ends).points)
+
+
+def test_edits_that_a_file_of_voxels_would_lose_keep_it_from_being_written(tmp_path):
+    blocked = np.zeros((9, 3, 3), np.bool_)
+    blocked[4] = True
+    blocked[4, 1, 1] = False
+    waypoints = VoxelWaypoints.from_voxels(blocked, region_size=3)
+    waypoints.update(remove_waypoints=range(1, waypoints.num_waypoints - 1))
+    assert not waypoints.path((0, 0, 0), (8, 0, 0))
+    with pytest.raises(EditError, match="would lose"):
+        waypoints.save(tmp_path / "a.wayfold")
+    assert not list(tmp_path.iterdir())
+
+
+def test_voxels_that_a_world_has_blocked_are_saved(tmp_path):
+    world = wayfold.World.from_map(wayfold.formats.Map3D((9, 3, 3), [(4, 0, 0)]), cache=False)
+    planner = world.planner(region_size=3)
+    world.block(wayfold.Box((4, 0, 0), (4.5, 3, 3)))
+    planner.map.save(tmp_path / "a.wayfold")
+    again = wayfold.load(tmp_path / "a.wayfold")
+    assert not again.path((0, 0, 0), (8, 0, 0))
+    assert planner.path((0, 0, 0), (8, 0, 0)).status is again.path((0, 0, 0), (8, 0, 0)).status
 
 
 def test_bad_input_is_refused_with_a_clear_sentence():

@@ -14,7 +14,7 @@ from wayfold.core import checks
 from wayfold.core.arrays import distinct
 from wayfold.core.locks import writes
 from wayfold.core.schema import Array, Parts, Schema, Value
-from wayfold.errors import OffMapError, ParameterError
+from wayfold.errors import EditError, OffMapError, ParameterError
 from wayfold.formats import Map3D
 from wayfold.graph import Graph
 from wayfold.path import Path
@@ -102,6 +102,7 @@ class VoxelWaypoints(WaypointGraph):
     region_size: int
     _boxes: NDArray[np.int32]  # (n, 6), the box of each waypoint in the middle of one, 0 for those in openings
     _held: bool  # whether others hold `numbers`, so that they are copied before they change
+    _from_voxels: int  # number of edits up to which the graph is that of the voxels
 
     @classmethod
     def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
@@ -145,6 +146,7 @@ class VoxelWaypoints(WaypointGraph):
         result._boxes = np.zeros((graph.num_nodes, 6), np.int32)
         result._boxes[: len(boxes)] = boxes
         result._held = False
+        result._from_voxels = result.edits
         return result
 
     @writes
@@ -180,8 +182,11 @@ class VoxelWaypoints(WaypointGraph):
         >>> free.trim() is None
         True
         """
+        own = self._from_voxels == self.edits
         edit = super().trim()
         self._boxes = self._boxes[: self.num_waypoints]
+        if own:
+            self._from_voxels = self.edits
         return edit
 
     def frozen(self, motions: Motion) -> WaypointGraph:
@@ -254,6 +259,11 @@ class VoxelWaypoints(WaypointGraph):
     )
 
     def _to_parts(self) -> Parts:
+        if self._from_voxels != self.edits:
+            raise EditError(
+                "a file of voxels would lose what update or splice changed of the waypoints: block voxels through a "
+                "World, or save WaypointGraph.from_graph of the graph"
+            )
         meta = {"shape": list(self.blocked.shape), "region_size": self.region_size}
         return Parts({"blocked": np.packbits(self.blocked.reshape(-1))}, meta)
 
@@ -391,9 +401,12 @@ def patch(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], closed: 
 def apply(waypoints: VoxelWaypoints, changes: Patch) -> Iterator[Edit]:
     """Change voxels and graph step by step; every edit must be passed on (to subregions) before the next step."""
     motions = np.full(len(changes.edges), int(Motion.VOLUMETRIC), np.uint8)
+    own = waypoints._from_voxels == waypoints.edits
     yield waypoints.update(remove=changes.gone, remove_waypoints=changes.dead)
     edit, numbers = waypoints.splice(changes.points, changes.home, changes.edges, motions)
     waypoints._follow(changes, numbers)
+    if own:
+        waypoints._from_voxels = waypoints.edits
     yield edit
 
 
