@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,7 @@ from wayfold.core.locks import ReadersWriter, reads, writes
 from wayfold.core.progress import stage
 from wayfold.core.schema import Array, Parts, Savable, Schema, Value
 from wayfold.errors import EditError, ParameterError
-from wayfold.graph import Graph, searcher
-from wayfold.graph import search_kernels as search_kernels
+from wayfold.graph import Graph, search_kernels, searcher
 from wayfold.path import Path, Paths, Status
 from wayfold.subregions import _kernels
 from wayfold.subregions.abstraction import COSTS, Abstraction, abstract
@@ -29,9 +28,6 @@ from wayfold.subregions.repair import Live
 from wayfold.waypoints import WaypointGraph
 from wayfold.waypoints.editing import Edit
 from wayfold.waypoints.waypoints import plan_all
-
-if TYPE_CHECKING:
-    pass
 
 _SubregionGraph = TypeVar("_SubregionGraph", bound="SubregionGraph")
 

@@ -29,9 +29,6 @@ from wayfold.waypoints.surroundings import Surroundings
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-if TYPE_CHECKING:
-    pass
-
 _WaypointGraph = TypeVar("_WaypointGraph", bound="WaypointGraph")
 
 _FAR = checks.LARGEST
