@@ -16,20 +16,20 @@ from wayfold.core.progress import Progress
 from wayfold.errors import GeometryError, ParameterError
 from wayfold.geometry import Mesh
 from wayfold.grid import SparseGrid
+from wayfold.grid.agent_map import CellMap
 from wayfold.hierarchy import Hierarchy
 from wayfold.map import AgentMap
 from wayfold.navmesh import NavMesh
 from wayfold.subregions import SubregionGraph
+from wayfold.terrain.agent_map import TerrainMap
 from wayfold.waypoints import VoxelWaypoints, WaypointGraph
 from wayfold.world.cache import Cache, key_of
-from wayfold.world.cells import CellMap
 from wayfold.world.choice import Choice, grid_settings, navmesh_settings, waypoint_settings
 from wayfold.world.planner import Notes, Planner
 from wayfold.world.roaming import RoamingMap
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelMap
 from wayfold.world.walking import Ground, WalkingMap, accelerate
-from wayfold.world.weighted import TerrainMap
 
 _WALKABLE = 1
 _ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")

@@ -1,4 +1,4 @@
-"""Worlds of weighted regions: cheapest routes that bend where the ground changes (Tibboel 2012)."""
+"""The terrain as an agent of a world uses it (Tibboel 2012)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wayfold.core import checks
 from wayfold.field import Field, with_reasons
 from wayfold.map import AgentMap, Edits, off_map, why_apart
 from wayfold.path import Path
-from wayfold.terrain import Terrain
+from wayfold.terrain.terrain import Terrain
 
 Points = NDArray[np.float64]
 
