@@ -29,7 +29,7 @@ from wayfold.world.planner import Notes, Planner
 from wayfold.world.roaming import RoamingMap
 from wayfold.world.sources import Source
 from wayfold.world.voxels import VoxelMap
-from wayfold.world.walking import Ground, WalkingMap, accelerate
+from wayfold.world.walking import WalkingMap, WalkingSource, accelerate
 
 _WALKABLE = 1
 _ROUTE_OPTIONS = ("graph", "search", "epsilon", "cell", "nodes", "steps", "radius")
@@ -73,14 +73,14 @@ def _walking(request: PlannerRequest, notes: Notes) -> AgentMap:
         navmesh = NavMesh.build(mesh, agent, areas=areas, progress=progress, **notes.settings)
         cache.put(key, "navmesh", navmesh)
     key = key_of(key, costs=costs, accelerator=chosen.accelerator)
-    ground = Ground(mesh, areas, rates, chosen.accelerator)
-    now = WalkingMap(agent, ground, navmesh)
+    walked = WalkingSource(mesh, areas, rates, chosen.accelerator)
+    now = WalkingMap(agent, walked, navmesh)
     fast = cache.get(key, "hierarchy", Hierarchy) if chosen.accelerator == "hierarchy" else None
     if fast is None:
         fast = accelerate(now.graph, chosen.accelerator, progress=progress)
         if isinstance(fast, Hierarchy):
             cache.put(key, "hierarchy", fast)
-    return WalkingMap(agent, ground, navmesh, fast)
+    return WalkingMap(agent, walked, navmesh, fast)
 
 
 def _roaming(request: PlannerRequest, notes: Notes) -> AgentMap:

@@ -37,7 +37,7 @@ ZoneAreas = dict[tuple[int, float], int]
 """The kind of area that ground of its own kind is of in a zone with a cost."""
 
 
-class Ground(Portable):
+class WalkingSource(Portable):
     """What a walker's map is made from, which edits do not change.
 
     Parameters
@@ -92,7 +92,7 @@ class WalkingMap(AgentMap):
 
     Parameters
     ----------
-    ground : Ground
+    source : WalkingSource
     navmesh : NavMesh
         Never rebuilt in place.
     accelerator : Hierarchy, SubregionGraph or None
@@ -105,18 +105,18 @@ class WalkingMap(AgentMap):
     def __init__(
         self,
         agent: Agent,
-        ground: Ground,
+        source: WalkingSource,
         navmesh: NavMesh,
         accelerator: Any = None,
         edits: Edits | None = None,
         zone_areas: ZoneAreas | None = None,
     ) -> None:
         super().__init__(agent, edits)
-        self.ground = ground
+        self.source = source
         self.navmesh = navmesh
         self.mesh = navmesh.snapshot
         self.zone_areas = zone_areas or {}
-        own = ground.costs
+        own = source.costs
         zones = {new: own.get(kind, 1.0) * cost for (kind, cost), new in self.zone_areas.items()}
         self.costs = {**own, **zones}
         self.area_costs = self.mesh.area_costs(self.costs)
@@ -139,16 +139,16 @@ class WalkingMap(AgentMap):
     @cached_property
     def reasons(self) -> Reasons:
         """Explains why there is no way."""
-        return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.ground.triangles)
+        return Reasons(self.mesh, self.area_costs, self.navmesh.agent, self.source.triangles)
 
     @cached_property
     def freed(self) -> WalkingMap | None:
         """The ground without blocks and with nothing closed; None where nothing is blocked."""
         if not self.edits.blocks:
             return None
-        mesh, areas = self.ground.mesh, self.ground.areas
-        free = self.ground.unblocked(self.navmesh, self.edits.blocks)
-        return WalkingMap(self.agent, Ground(mesh, areas, {}), free)
+        mesh, areas = self.source.mesh, self.source.areas
+        free = self.source.unblocked(self.navmesh, self.edits.blocks)
+        return WalkingMap(self.agent, WalkingSource(mesh, areas, {}), free)
 
     def why(self, start: Points, goal: Points) -> str:
         """Why there is no way between two points that are on the mesh."""
@@ -270,7 +270,7 @@ class WalkingMap(AgentMap):
         place = self.navmesh.nearest(point[None], max_distance=most, costs=self.costs)[0]
         if np.isnan(place[0]):
             what = f"has no ground that the agent can stand on within {most:g} m"
-            raise off_map(point, what, float(np.ptp(self.ground.mesh.bounds, axis=0).max()))
+            raise off_map(point, what, float(np.ptp(self.source.mesh.bounds, axis=0).max()))
         return np.asarray(place)
 
     def expanded(self, start: Any, goal: Any) -> Points:
@@ -306,7 +306,7 @@ class WalkingMap(AgentMap):
 
     def _outermost(self, line: Points, *, top: bool) -> NDArray[np.float64]:
         """Height of the highest or the lowest floor at each point, NaN where there is none."""
-        low, high = self.ground.mesh.bounds[:, 2]
+        low, high = self.source.mesh.bounds[:, 2]
         # From as far away as the world is high, so that the nearest floor is the outermost.
         away = high + (high - low) + 1.0 if top else low - (high - low) - 1.0
         _, places, _ = self.mesh.find(np.column_stack([line[:, :2], np.full(len(line), away)]), None, np.inf)
@@ -339,23 +339,23 @@ class WalkingMap(AgentMap):
 
     def changed(self, edits: Edits) -> WalkingMap:
         """The map after one edit more: touched tiles are built again, and so is what belongs to them above."""
-        ground = self.ground
+        source = self.source
         zones: list[Any] = [(block.outline, block.low, block.high, 0) for block in edits.blocks]
-        zone_areas = areas_of(edits, self.zone_areas, ground.costs)
+        zone_areas = areas_of(edits, self.zone_areas, source.costs)
         zones += [(zone.outline, zone.low, zone.high, table_of(zone_areas, cost)) for zone, cost in edits.costs]
         links = self.mesh.links
-        navmesh = ground.changed(self.navmesh, self.edits.step_to(edits), zones)
+        navmesh = source.changed(self.navmesh, self.edits.step_to(edits), zones)
         if navmesh is None:  # nothing of the mesh is touched
             after = copy.copy(self)
             after.edits = edits
             return after
-        after = WalkingMap(self.agent, ground, navmesh, None, edits, zone_areas)
+        after = WalkingMap(self.agent, source, navmesh, None, edits, zone_areas)
         after._links = links
         kept = after.mesh.kept
         if isinstance(self.accelerator, Hierarchy) and kept is not None and len(kept):
             after._accelerator = self.accelerator.changed(after.graph, kept)
         elif len(after.mesh.areas):
-            after._accelerator = accelerate(after.graph, ground.accelerator)
+            after._accelerator = accelerate(after.graph, source.accelerator)
         return after
 
     def succeed(self, before: AgentMap) -> None:
@@ -377,9 +377,9 @@ class WalkingMap(AgentMap):
 
     def _renewed(self) -> WalkingMap:
         """The same ground as its mesh is now, with another accelerator."""
-        fresh = WalkingMap(self.agent, self.ground, self.navmesh, None, self.edits, self.zone_areas)
+        fresh = WalkingMap(self.agent, self.source, self.navmesh, None, self.edits, self.zone_areas)
         if len(fresh.mesh.areas):
-            fresh._accelerator = accelerate(fresh.graph, self.ground.accelerator)
+            fresh._accelerator = accelerate(fresh.graph, self.source.accelerator)
         return fresh
 
 
@@ -443,7 +443,7 @@ class WalkingField(Field):
 def areas_of(zones: Edits, before: ZoneAreas, ground: dict[int, float]) -> ZoneAreas:
     """A kind of area for the ground's own kinds in zones with costs, by kind and cost.
 
-    Those that there were before stay, since their tiles do. Ground that is closed to the agent gets none.
+    Those that there were before stay, since their tiles do. WalkingSource that is closed to the agent gets none.
     """
     own = sorted({_GROUND, *ground} - {kind for kind, rate in ground.items() if np.isinf(rate)})
     wanted = [(kind, cost) for cost in sorted({cost for _, cost in zones.costs}) for kind in own]
