@@ -160,7 +160,7 @@ def trace(action: Callable[[], Any]) -> dict[str, int]:
 
 def traces() -> dict[str, dict[str, int]]:
     """A query, an edit, the build of one tile and the opening of a world, each after it was run once."""
-    mesh, agent = samples.city((40.0, 40.0), seed=5), Agent()
+    mesh, agent = samples.city((60.0, 60.0), seed=5), Agent()
     world = World.from_mesh(mesh)
     planner = world.planner(agent)
     start, goal = planner.random_points(2, seed=1)
