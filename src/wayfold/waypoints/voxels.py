@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -102,7 +103,7 @@ class VoxelWaypoints(WaypointGraph):
     region_size: int
     _boxes: NDArray[np.int32]  # (n, 6), the box of each waypoint in the middle of one, 0 for those in openings
     _held: bool  # whether others hold `numbers`, so that they are copied before they change
-    _from_voxels: int  # number of edits up to which the graph is that of the voxels
+    _from_voxels: int | None  # edits after which the graph was that of the voxels; None while it follows them
 
     @classmethod
     def from_voxels(cls, world: Map3D | ArrayLike, *, region_size: int = 16) -> VoxelWaypoints:
@@ -182,12 +183,22 @@ class VoxelWaypoints(WaypointGraph):
         >>> free.trim() is None
         True
         """
-        own = self._from_voxels == self.edits
-        edit = super().trim()
-        self._boxes = self._boxes[: self.num_waypoints]
-        if own:
-            self._from_voxels = self.edits
+        with self._following():
+            edit = super().trim()
+            self._boxes = self._boxes[: self.num_waypoints]
         return edit
+
+    @contextmanager
+    def _following(self) -> Iterator[None]:
+        """Edits that keep the graph that of the voxels."""
+        own = self._from_voxels == self.edits
+        if own:
+            self._from_voxels = None
+        try:
+            yield
+        finally:
+            if own:
+                self._from_voxels = self.edits
 
     def frozen(self, motions: Motion) -> WaypointGraph:
         """Return a copy for `between` that keeps the waypoints and voxels of this moment; see `WaypointGraph.frozen`.
@@ -259,7 +270,8 @@ class VoxelWaypoints(WaypointGraph):
     )
 
     def _to_parts(self) -> Parts:
-        if self._from_voxels != self.edits:
+        known = self._from_voxels
+        if known is not None and known != self.edits and known == self._from_voxels:  # no edit has begun meanwhile
             raise EditError(
                 "a file of voxels would lose what update or splice changed of the waypoints: block voxels through a "
                 "World, or save WaypointGraph.from_graph of the graph"
@@ -401,12 +413,10 @@ def patch(waypoints: VoxelWaypoints, where: tuple[slice, slice, slice], closed: 
 def apply(waypoints: VoxelWaypoints, changes: Patch) -> Iterator[Edit]:
     """Change voxels and graph step by step; every edit must be passed on (to subregions) before the next step."""
     motions = np.full(len(changes.edges), int(Motion.VOLUMETRIC), np.uint8)
-    own = waypoints._from_voxels == waypoints.edits
-    yield waypoints.update(remove=changes.gone, remove_waypoints=changes.dead)
-    edit, numbers = waypoints.splice(changes.points, changes.home, changes.edges, motions)
-    waypoints._follow(changes, numbers)
-    if own:
-        waypoints._from_voxels = waypoints.edits
+    with waypoints._following():
+        yield waypoints.update(remove=changes.gone, remove_waypoints=changes.dead)
+        edit, numbers = waypoints.splice(changes.points, changes.home, changes.edges, motions)
+        waypoints._follow(changes, numbers)
     yield edit
 
 
