@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -158,16 +157,16 @@ class AgentMap(Portable, ABC):
         """Return the path that A* finds without the accelerator."""
         return self.path(start, goal)
 
-    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
-        """Return the quick paths of many queries, (q, 3) points each."""
+    def paths(self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None) -> Paths:
+        """Return the paths of many queries, (q, 3) points each; each is what `path` gives."""
         found: list[Any] = [None] * len(starts)
 
         def work(begin: int, end: int) -> None:
             for at in range(begin, end):
-                found[at] = self.path(starts[at], goals[at])
+                found[at] = self.path(starts[at], goals[at], exact=exact)
 
         run_chunks(work, len(starts), workers=workers, chunk=16)
-        return found
+        return Paths.of(found)
 
     @abstractmethod
     def field(self, goal: Any) -> Field:

@@ -4,10 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+import shapely
 
 from tests.world.levels import BIRD, CART, EAST, EVERYBODY, PERSON, SPIDER, WEST, courtyard, high, pairs
-from wayfold import Agent, Box, Mesh, Motion, NavMesh, Prism, Status, WaypointGraph, World
+from wayfold import Agent, Box, Mesh, Motion, NavMesh, Prism, Status, Terrain, WaypointGraph, World
 from wayfold.errors import EditError, OffMapError, ParameterError
+from wayfold.formats import Map3D, MovingAiMap
+from wayfold.path import Paths
 
 WIDE_GAP = Box((11, 2.5, -0.5), (13, 7.5, 4.5))
 NARROW_GAP = Box((11, 13.5, -0.5), (13, 16, 4.5))
@@ -34,16 +37,43 @@ def test_walkers_get_a_navmesh_and_climbers_and_flyers_waypoints(opened):
         assert planner.accelerator_name == "subregions"
 
 
+def check_batches(planner, starts, goals):
+    """Batches hold the paths of single queries, quick or exact, whatever the number of threads."""
+    for exact in (False, True):
+        one_by_one = [planner.path(start, goal, exact=exact) for start, goal in zip(starts, goals, strict=True)]
+        for workers in (1, 2):
+            paths = planner.paths(starts, goals, exact=exact, workers=workers)
+            assert isinstance(paths, Paths)
+            np.testing.assert_array_equal(paths.found, [path.found for path in one_by_one])
+            for one, other in zip(one_by_one, paths, strict=True):
+                assert one.status is other.status
+                assert one.cost == pytest.approx(other.cost)
+                np.testing.assert_allclose(one.points, other.points)
+
+
+@pytest.mark.parametrize("kind", ["cells", "voxels", "terrain"])
+def test_batches_over_other_maps_hold_the_paths_of_single_queries(kind):
+    rng = np.random.default_rng(4)
+    if kind == "cells":
+        letters = np.where(rng.random((30, 30)) < 0.3, ord("@"), ord("."))
+        world = World.from_map(MovingAiMap(letters.astype(np.uint8)), cache=False)
+    elif kind == "voxels":
+        world = World.from_map(Map3D((12, 12, 12), np.argwhere(rng.random((12, 12, 12)) < 0.4)), cache=False)
+    else:
+        regions = [(shapely.box(0, 0, 9, 9), 1.0), (shapely.box(3, 0, 6, 8), 5.0)]
+        world = World.from_terrain(Terrain(regions), cache=False)
+    planner = world.planner(Agent(radius=0.2))
+    starts, goals = pairs(planner, 12)
+    check_batches(planner, starts, goals)
+    assert len(planner.paths([], [])) == 0
+
+
 @pytest.mark.parametrize("agent", EVERYBODY.values(), ids=EVERYBODY)
 def test_what_a_planner_answers_agrees_with_itself(opened, agent):
     planner = opened.planner(agent)
     starts, goals = pairs(planner, 12)
+    check_batches(planner, starts, goals)
     one_by_one = [planner.path(start, goal) for start, goal in zip(starts, goals, strict=True)]
-    for workers in (1, 2):
-        for one, other in zip(one_by_one, planner.paths(starts, goals, workers=workers), strict=True):
-            assert one.status is other.status
-            assert one.cost == pytest.approx(other.cost)
-            np.testing.assert_allclose(one.points, other.points)
     for start, goal, path in zip(starts, goals, one_by_one, strict=True):
         assert planner.reachable(start, goal) == path.found
         assert planner.distance(start, goal) == path.cost

@@ -21,7 +21,7 @@ from wayfold.graph import search_kernels
 from wayfold.grid.sources import CellIndex
 from wayfold.grid.sparse import SparseGrid
 from wayfold.map import AgentMap, Edits, off_map, why_apart
-from wayfold.path import Path, Status
+from wayfold.path import Path, Paths, Status
 
 Points = NDArray[np.float64]
 At = NDArray[np.int64]
@@ -202,12 +202,12 @@ class CellMap(AgentMap):
         """The shortest path over cells."""
         return self.path(start, goal, exact=True)
 
-    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
-        """The quick paths of many queries."""
+    def paths(self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None) -> Paths:
+        """The paths of many queries."""
         first = self._cells(self._places.find(starts, self._there, "starts"))
         last = self._cells(self._places.find(goals, self._there, "goals"))
-        found = self._ask(self._grid.paths, first, last, exact=not self._abstract, workers=workers)
-        return [self._placed(path, smoother=True) for path in found]
+        found = self._ask(self._grid.paths, first, last, exact=exact or not self._abstract, workers=workers)
+        return Paths.of([self._placed(path, smoother=True) for path in found])
 
     def _placed(self, path: Path, *, smoother: bool = False) -> Path:
         """A path of the grid in the world's coordinates; without nodes, which lose their meaning with an edit."""

@@ -13,7 +13,7 @@ from wayfold.agent import Agent
 from wayfold.core import checks
 from wayfold.field import Field, with_reasons
 from wayfold.map import AgentMap, Edits, off_map, why_apart
-from wayfold.path import Path
+from wayfold.path import Path, Paths
 from wayfold.terrain.terrain import Terrain
 
 Points = NDArray[np.float64]
@@ -73,10 +73,12 @@ class TerrainMap(AgentMap):
         self.keep()
         return self._explained([self.terrain.path(start, goal, **self.options)], [start], [goal])[0]
 
-    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
-        """The cheapest routes of many queries."""
+    def paths(self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None) -> Paths:
+        """The cheapest routes of many queries; quick ones are exact."""
         self.keep()
-        return self._explained(self.terrain.paths(starts, goals, workers=workers, **self.options), starts, goals)
+        found = self.terrain.paths(starts, goals, workers=workers, **self.options)
+        self._explained(found, starts, goals)
+        return found
 
     def _explained(self, paths: Sequence[Path], starts: Any, goals: Any) -> Sequence[Path]:
         """The same paths, of which those without a way can tell why."""

@@ -17,7 +17,7 @@ from wayfold.core.locks import Portable, ReadersWriter, still
 from wayfold.errors import OffMapError, ParameterError
 from wayfold.field import Field, with_reasons
 from wayfold.map import AgentMap, Edits, sized
-from wayfold.path import Path
+from wayfold.path import Path, Paths
 
 if TYPE_CHECKING:
     from wayfold.world.world import World
@@ -212,13 +212,15 @@ class Planner(Portable):
             self._with_reasons(current, [path], [start], [goal])
         return path
 
-    def paths(self, starts: ArrayLike, goals: ArrayLike, *, workers: int | None = None) -> Sequence[Path]:
+    def paths(self, starts: ArrayLike, goals: ArrayLike, *, exact: bool = False, workers: int | None = None) -> Paths:
         """Find the paths of many queries, in parallel; each is what `path` gives.
 
         Parameters
         ----------
         starts, goals : (q, 3) array_like, metres
             One of the two may be a single point that serves all.
+        exact : bool
+            The shortest paths that the map knows, instead of the quick ones of the accelerator.
         workers : int, >= 1, optional
             Threads, all cores by default. The result does not depend on it.
 
@@ -235,10 +237,12 @@ class Planner(Portable):
             checks.same_length(first, last)
         count = max(len(first), len(last)) if len(first) and len(last) else 0
         if not count:
-            return []
+            return Paths.of([])
         first, last = (np.ascontiguousarray(np.broadcast_to(part, (count, 3))) for part in (first, last))
         with self._asking() as current:
-            return self._with_reasons(current, current.paths(first, last, workers=workers), first, last)
+            found = current.paths(first, last, exact=bool(exact), workers=workers)
+            self._with_reasons(current, found, first, last)
+        return found
 
     def plain(self, start: ArrayLike, goal: ArrayLike) -> Path:
         """Find a path by A* without the accelerator, for comparisons.

@@ -246,8 +246,10 @@ class WalkingMap(AgentMap):
         path._lower_bound = best._lower_bound
         return path if path.cost < best.cost else best
 
-    def paths(self, starts: Points, goals: Points, *, workers: int | None = None) -> Sequence[Path]:
-        """The quick paths of many queries, in flat arrays."""
+    def paths(self, starts: Points, goals: Points, *, exact: bool = False, workers: int | None = None) -> Paths:
+        """The paths of many queries; quick ones cross into the kernels once for all."""
+        if exact:
+            return super().paths(starts, goals, exact=True, workers=workers)
         begin, begins = self.places(starts, "starts")
         end, ends = self.places(goals, "goals")
         fast = self.graph if self.accelerator is None else self.accelerator

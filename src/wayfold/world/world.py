@@ -21,7 +21,7 @@ from wayfold.field import Field
 from wayfold.geometry import Mesh
 from wayfold.geometry.shapes import Shape, as_shape
 from wayfold.map import Edits
-from wayfold.path import Path
+from wayfold.path import Path, Paths
 from wayfold.world import building, choice, sources
 from wayfold.world.cache import cache_of
 from wayfold.world.planner import Planner
@@ -351,8 +351,14 @@ class World(Portable):
         return self.planner(agent).path(start, goal, exact=exact)
 
     def paths(
-        self, starts: ArrayLike, goals: ArrayLike, agent: Agent | None = None, *, workers: int | None = None
-    ) -> Sequence[Path]:
+        self,
+        starts: ArrayLike,
+        goals: ArrayLike,
+        agent: Agent | None = None,
+        *,
+        exact: bool = False,
+        workers: int | None = None,
+    ) -> Paths:
         """Find many paths of an agent, in parallel; see `Planner.paths`.
 
         >>> square = Mesh([(0, 0, 0), (10, 0, 0), (10, 10, 0), (0, 10, 0)], [(0, 1, 2), (0, 2, 3)])
@@ -360,7 +366,7 @@ class World(Portable):
         >>> [round(path.length, 2) for path in world.paths([(2, 5, 0), (5, 5, 0)], (8, 5, 0))]
         [6.0, 3.0]
         """
-        return self.planner(agent).paths(starts, goals, workers=workers)
+        return self.planner(agent).paths(starts, goals, exact=exact, workers=workers)
 
     def distance(self, start: ArrayLike, goal: ArrayLike, agent: Agent | None = None) -> float:
         """Return what the path of an agent costs, infinite where there is none; see `Planner.distance`.
