@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import wayfold
+from benchmarks import structure
 from wayfold.errors import FormatError, ParameterError, VersionError, WayfoldError
 
 SOURCE = Path(wayfold.__file__).parent
@@ -142,21 +143,9 @@ def test_kernel_files_import_only_numpy_the_compiler_and_other_kernel_files():
                 assert allowed.match(name), f"{file.name} imports {name}"
 
 
-def test_no_package_imports_the_private_modules_or_names_of_another():
-    found = []
-    for file in SOURCE.rglob("*.py"):
-        inside = file.relative_to(SOURCE).parts
-        own = inside[0] if len(inside) > 1 else ""
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.ImportFrom) or not str(node.module).startswith("wayfold."):
-                continue
-            parts = str(node.module).split(".")[1:]
-            found += [
-                f"{file.relative_to(SOURCE)}:{node.lineno}: {node.module}.{alias.name}"
-                for alias in node.names
-                if parts[0] != own and any(name.startswith("_") for name in (*parts, alias.name))
-            ]
-    assert not found, found
+def test_no_package_touches_the_private_modules_or_names_of_another():
+    trees = {file: ast.parse(file.read_text(encoding="utf-8")) for file in SOURCE.rglob("*.py")}
+    assert not structure.private_accesses(trees, SOURCE)
 
 
 def test_no_class_name_stands_twice():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import wayfold
 from wayfold import SparseGrid, Status
+from wayfold.core.schema import restored
 from wayfold.errors import EditError, FormatError, OffMapError, ParameterError
 from wayfold.links import Link
 
@@ -170,7 +171,7 @@ def test_files_with_links_that_contradict_themselves_are_refused(arrays, meta):
     parts.arrays.update({name: np.array(values, np.int64) for name, values in arrays.items()})
     parts.meta.update(meta)
     with pytest.raises(FormatError, match="link"):
-        SparseGrid._restored(parts)
+        restored(SparseGrid, parts)
 
 
 def test_links_of_files_without_ids_get_some():
@@ -178,7 +179,7 @@ def test_links_of_files_without_ids_get_some():
     grid.add_link(LOW, HIGH, cost=14.0)
     parts = grid._to_parts()
     del parts.arrays["link_ids"], parts.meta["next_link"]
-    again = SparseGrid._restored(parts)
+    again = restored(SparseGrid, parts)
     assert again.links == (Link(0, LOW, HIGH, 14.0, "", False), Link(1, HIGH, LOW, 14.0, "", False))
     assert again.add_link((0, 0, 0), (9, 0, 0)) == 2
 

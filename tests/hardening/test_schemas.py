@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.hardening import things
+from wayfold.core.schema import restored
 from wayfold.errors import FormatError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -43,11 +44,11 @@ def test_every_line_of_a_schema_is_checked(name):
     """Whatever array or entry is left out or of another type is missed."""
     thing = things.SAVED[name].make()
     parts = thing._to_parts()
-    type(thing)._restored(parts)
+    restored(type(thing), parts)
     for key, array in parts.arrays.items():
         other = {**parts.arrays, key: array.astype(np.complex128)}
         with pytest.raises(FormatError, match=re.escape(key)):
-            type(thing)._restored(parts._replace(arrays=other))
+            restored(type(thing), parts._replace(arrays=other))
     for key in parts.meta:
         with pytest.raises(FormatError, match=key):
-            type(thing)._restored(parts._replace(meta={**parts.meta, key: object()}))
+            restored(type(thing), parts._replace(meta={**parts.meta, key: object()}))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from wayfold.core.archive import File, read_archive, write_archive
 from wayfold.core.checks import checked
 from wayfold.core.locks import Portable, still
 from wayfold.errors import FormatError, ParameterError, WayfoldError
+
+_Saved = TypeVar("_Saved", bound="Savable")
 
 Size = int | str
 """A length: a number, a name that stands for the same number in the whole schema, or ``"name + 1"``. A name that begins
@@ -193,26 +195,6 @@ class Savable(Portable):
         """The object of parts that the schema has passed; raises a `ValueError` where they still do not fit."""
         raise NotImplementedError
 
-    @classmethod
-    def _restored(cls, parts: Parts) -> Self:
-        """The object of parts from anywhere, checked.
-
-        Raises
-        ------
-        FormatError
-            With a sentence about the first thing that is not as it should be.
-        """
-        try:
-            for array in parts.arrays.values():
-                if not array.flags.writeable:  # Numba would compile every kernel once more for read-only arrays
-                    array.setflags(write=True)
-            cls._SCHEMA.check(parts)
-            return cls._from_parts(parts)
-        except FormatError:
-            raise
-        except (WayfoldError, ValueError) as error:
-            raise FormatError(f"not a whole {cls._SCHEMA.kind}: {error}") from None
-
     def save(self, file: File) -> None:
         """Write the object to a `.wayfold` file, for `load` and `wayfold.load`.
 
@@ -267,9 +249,29 @@ class Savable(Portable):
         """
         archive = read_archive(file, cls._SCHEMA.kind)
         try:
-            return cls._restored(Parts(archive.arrays, archive.meta))
+            return restored(cls, Parts(archive.arrays, archive.meta))
         except FormatError as error:
             raise FormatError(error.message, file) from None
+
+
+def restored(kind: type[_Saved], parts: Parts) -> _Saved:
+    """The object of parts from anywhere, checked.
+
+    Raises
+    ------
+    FormatError
+        With a sentence about the first thing that is not as it should be.
+    """
+    try:
+        for array in parts.arrays.values():
+            if not array.flags.writeable:  # Numba would compile every kernel once more for read-only arrays
+                array.setflags(write=True)
+        kind._SCHEMA.check(parts)
+        return kind._from_parts(parts)
+    except FormatError:
+        raise
+    except (WayfoldError, ValueError) as error:
+        raise FormatError(f"not a whole {kind._SCHEMA.kind}: {error}") from None
 
 
 def _flattened(values: Mapping[str, Value], before: str = "") -> Iterator[tuple[str, Value]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from wayfold.core.schema import restored
 from wayfold.graph.graph import Graph
 
 
@@ -19,4 +20,4 @@ def warm() -> None:
         graph.paths([0], [3], workers=1)
         graph.distances(0, [3])
         graph.tree(3).paths([0])
-        Graph._restored(graph._to_parts())
+        restored(Graph, graph._to_parts())

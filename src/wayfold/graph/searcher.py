@@ -229,7 +229,7 @@ class Workspaces(Portable):
         try:
             return self._free.pop()
         except IndexError:
-            return self._new(min(self.nodes, 64 + self.nodes // 8))
+            return self.new(min(self.nodes, 64 + self.nodes // 8))
 
     def give(self, state: SearchState) -> None:
         """Return a state for reuse."""
@@ -240,7 +240,8 @@ class Workspaces(Portable):
         capacity = min(self.nodes, 2 * state.keys.size)
         return state._replace(keys=np.empty(capacity, np.float64), nodes=np.empty(capacity, np.int32))
 
-    def _new(self, capacity: int) -> SearchState:
+    def new(self, capacity: int) -> SearchState:
+        """A state with so much room in its heap."""
         return SearchState(
             cost=np.empty(self.nodes, np.float64),
             parent=np.empty(self.nodes, np.int32),

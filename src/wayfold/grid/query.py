@@ -364,7 +364,7 @@ class GridQueries:
             if node < 0:
                 raise OffMapError(f"the {name} of the path, {tuple(cell.tolist())}, is not a cell of the grid any more")
         space = self.space
-        pulled = path._smoother is None  # a leg of it may be a walk, even where there is a link as well
+        pulled = not path.has_smoother  # a leg of it may be a walk, even where there is a link as well
         ahead, behind = _search_kernels.holding(space, nodes, cells)
         if ahead == len(nodes) - 1:
             cost = _search_kernels.leg_costs(space, nodes, cells, pulled)

@@ -276,16 +276,7 @@ class NavMesh(Savable):
             workers=workers,
             progress=stage(progress, "navigation mesh"),
         )
-        return cls._of(MeshSnapshot(topology, built), who)
-
-    @classmethod
-    def _of(cls, snapshot: MeshSnapshot, agent: Agent | None) -> Self:
-        """A mesh that is what a version says."""
-        result = cls.__new__(cls)
-        result._snapshot = snapshot
-        result._agent = agent
-        result._edit = threading.Lock()
-        return result
+        return mesh_of(MeshSnapshot(topology, built), who)
 
     @classmethod
     @checks.renamed(polygons_="polygons", kinds="areas")
@@ -741,7 +732,7 @@ class NavMesh(Savable):
         >>> before.reachable((1, 4), (7, 4)), before.locate((7, 4)), after.locate((7, 4))
         (True, 0, -1)
         """
-        return self._of(self._changed(box, mesh, areas, zones, workers), self._agent)
+        return mesh_of(self._changed(box, mesh, areas, zones, workers), self._agent)
 
     rebuilt = checks.moved("rebuilt", "changed")
 
@@ -1044,7 +1035,8 @@ class NavMesh(Savable):
     @classmethod
     def _from_parts(cls, parts: Parts) -> Self:
         snapshot = archive.from_parts(parts)
-        return cls._of(snapshot, None if snapshot.built is None else snapshot.built.agent)
+        made: Any = mesh_of(snapshot, None if snapshot.built is None else snapshot.built.agent)
+        return made  # type: ignore[no-any-return]
 
     def export(self, file: File, *, version: int = 2) -> None:
         """Write the polygons to a file that other tools read.
@@ -1064,3 +1056,12 @@ class NavMesh(Savable):
         2
         """
         write_polygons(self._snapshot, file, version)
+
+
+def mesh_of(snapshot: MeshSnapshot, agent: Agent | None) -> NavMesh:
+    """The navigation mesh that is what a snapshot says, for queries of that moment and for its next edits."""
+    result = NavMesh.__new__(NavMesh)
+    result._snapshot = snapshot
+    result._agent = agent
+    result._edit = threading.Lock()
+    return result

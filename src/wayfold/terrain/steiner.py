@@ -226,7 +226,7 @@ class SteinerGraph:
         _steiner_kernels.list_groups(self.space, offsets, entries, first, owner)
         chosen = np.empty(count, np.int32)
         queue = Workspaces(count)
-        queue.give(queue._new(count))
+        queue.give(queue.new(count))
         return _steiner_kernels.Representatives(first, owner, entries, chosen), queue
 
 

@@ -22,6 +22,7 @@ from wayfold.graph import Graph, Tree, searcher
 from wayfold.hierarchy import Hierarchy
 from wayfold.map import AgentMap, Edits, off_map
 from wayfold.navmesh import NavMesh, queries
+from wayfold.navmesh.navmesh import mesh_of
 from wayfold.navmesh.queries import shortcut
 from wayfold.navmesh.snapshot import points_of
 from wayfold.navmesh.why import Reasons, isles
@@ -227,7 +228,7 @@ class WalkingMap(AgentMap):
             return Path(Status.UNREACHABLE, why=partial(self.why, np.array(start, float), np.array(goal, float)))
         first, last = ends
         # Links may come and go meanwhile, so not over the mesh as it is by now.
-        best = NavMesh._of(self.mesh, self.agent).path(start, goal, costs=self.costs) if exact else None
+        best = mesh_of(self.mesh, self.agent).path(start, goal, costs=self.costs) if exact else None
         if best is not None and self.area_costs.even:
             return best
         if first == last and self.area_costs.even:
