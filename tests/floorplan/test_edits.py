@@ -10,7 +10,7 @@ from shapely import affinity
 import wayfold
 from tests import naive_floorplan as naive
 from tests.draws import seeds
-from tests.floorplan.test_moved import FULL, free_points, mapped, turned
+from tests.floorplan.test_moved import FULL, free_points, mapped, thin_row, turned
 from tests.floorplan.test_turned_buildings import HOUSES
 from wayfold import Agent
 from wayfold.floorplan import METHODS, Building, FloorPlan
@@ -153,7 +153,7 @@ def check_like_anew(cut, boundary, obstacles, points, scale=1.0):
     assert (exact <= ordinary * (1 + 1e-9)).all()
 
 
-@seeds(60, found=(109, 205, 256, 703, 986, 1211, 21003047))
+@seeds(60, found=(109, 205, 256, 703, 986, 1211, 21003047, 22004013, 700593))
 def test_any_sequence_of_edits_ends_with_the_paths_of_a_plan_made_anew_wherever_it_lies(seed):
     rng = np.random.default_rng([7, seed])
     boundary, pool = naive.random_plan(rng, str(rng.choice(naive.KINDS)))
@@ -180,6 +180,26 @@ def test_any_sequence_of_edits_ends_with_the_paths_of_a_plan_made_anew_wherever_
     points = free_points(boundary, there, seed, 1e-3)
     world = mapped(matrix, boundary, there, points)
     check_like_anew(cut, *world, size)
+
+
+@seeds(12)
+def test_needles_and_boards_that_come_and_go_are_the_walls_of_a_plan_made_anew(seed):
+    rng = np.random.default_rng([11, seed])
+    size, (room, *walls), points = thin_row(rng)
+    for method in FULL:
+        cut = FloorPlan(room).decompose(method)
+        for wall in walls:
+            cut.add_obstacle(wall)
+        assert not any(cut.path(*points[:2], exact=exact) for exact in (False, True))
+        check_like_anew(cut, room, walls, points, size)
+        gone = int(rng.integers(len(walls)))
+        cut.remove_obstacle(gone)
+        rest = walls[:gone] + walls[gone + 1 :]
+        assert cut.path(*points[:2], exact=True).found
+        check_like_anew(cut, room, rest, points, size)
+        cut.add_obstacle(walls[gone])
+        assert not cut.path(*points[:2], exact=True)
+        check_like_anew(cut, room, [*rest, walls[gone]], points, size)
 
 
 @pytest.mark.parametrize("name", FOUND)

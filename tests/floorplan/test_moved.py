@@ -225,6 +225,109 @@ def test_a_row_of_corners_that_touch_lets_nobody_through_wherever_it_stands(seed
         assert cut.path(points[0], points[2], exact=True).length == pytest.approx(0.4 * size)
 
 
+def thin_row(rng):
+    """A row of diamonds, needles and boards across the unit square, tip to tip, the thinnest far thinner than rounding.
+
+    Placed as `placed` does, with two points beside the row and two above them.
+    """
+    levels = np.concatenate([[0.0], np.sort(rng.uniform(0.1, 0.9, int(rng.integers(1, 5)))), [1.0]])
+    tips = np.column_stack([rng.uniform(0.3, 0.7, len(levels)), levels])
+    shapes = []
+    for a, b in pairwise(tips):
+        x, y = b - a
+        across = np.array([-y, x]) / np.hypot(x, y) * 10.0 ** rng.uniform(-12, -3)
+        middle = a + rng.uniform(0.1, 0.9) * (b - a)
+        corners = (
+            [a, middle - across, b, middle + across],
+            [a, b - across, b + across],
+            [a - across, b, a + across],
+            [a - across, b - across, b + across, a + across],
+        )[rng.integers(4)]
+        shapes.append(shapely.convex_hull(shapely.multipoints(corners)))
+    while True:  # until it lies where the numbers hold it
+        size, moved, points = placed(
+            rng, [shapely.box(0, 0, 1, 1), *shapes], [(0.02, 0.5), (0.98, 0.5), (0.98, 0.9), (0.02, 0.9)]
+        )
+        if (shapely.area(moved) > 0.0).all():
+            return size, moved, points
+
+
+@seeds(15)
+def test_a_row_of_needles_and_boards_lets_nobody_through_wherever_it_stands(seed):
+    rng = np.random.default_rng([3, seed])
+    size, shapes, points = thin_row(rng)
+    plan = FloorPlan(shapes[0], shapes[1:])
+    for method in FULL:
+        cut = plan.decompose(method)
+        for exact in (False, True):
+            assert not cut.path(points[0], points[1], exact=exact)
+        assert cut.path(points[0], points[3], exact=False).length >= (0.4 - 1e-7) * size
+        assert cut.path(points[0], points[3], exact=True).length == pytest.approx(0.4 * size)
+
+
+@seeds(25)
+def test_a_spike_is_gone_round_at_its_tip_however_thin_it_is(seed):
+    rng = np.random.default_rng([5, seed])
+    half, tip = 10.0 ** rng.uniform(-12, -3), rng.uniform(0.2, 0.9)
+    blunt = half * float(rng.choice([0.0, 0.5, 1.0]))
+    spike = np.array([(0.5 - half, 0.0), (0.5 - blunt, tip), (0.5 + blunt, tip), (0.5 + half, 0.0)])
+    size = float(rng.choice([1e-3, 1.0, 1e3]))
+    offset = ((0.0, 0.0), (390000.0, 5.8e6))[rng.integers(2)] if half * size > 1e-6 else (0.0, 0.0)
+    angle = rng.uniform(0, 2 * np.pi)
+    turn = size * np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    square = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
+    notched = np.concatenate([square[:1], spike, square[1:]]) @ turn + offset
+    square, spike, ends = (np.asarray(it) @ turn + offset for it in (square, spike, [(0.1, 0.1), (0.9, 0.1)]))
+    known = 2.0 * np.hypot(0.4, tip - 0.1) * size
+    for method in FULL:
+        changed = FloorPlan(square).decompose(method)
+        changed.add_obstacle(spike)
+        other = FloorPlan(notched).decompose(method)
+        box = shapely.Polygon(np.array([(0.45, 0.0), (0.55, 0.0), (0.55, tip), (0.45, tip)]) @ turn + offset)
+        other.add_obstacle(box)
+        other.remove_obstacle(0)
+        plans = FloorPlan(square, [spike]).decompose(method), FloorPlan(notched).decompose(method), changed, other
+        for cut in plans:
+            assert cut.path(*ends, exact=True).length == pytest.approx(known, rel=2 * half + 1e-8)
+            assert cut.path(*ends).length >= known * (1 - 1e-8)
+
+
+@pytest.mark.parametrize("width", [1e-12, 1e-10, 1e-9, 1e-6])
+@pytest.mark.parametrize("angle", [0.0, 1.0, 33.0])
+@pytest.mark.parametrize("method", FULL)
+def test_what_a_boundary_leaves_out_parts_it_however_thin_it_is(width, angle, method):
+    room, gap = shapely.box(0, 0, 10, 10), [(5, 0), (5 + width, 0), (6 + width, 10), (6, 10)]
+    west, east = (
+        shapely.Polygon([(0, 0), gap[0], gap[3], (0, 10)]),
+        shapely.Polygon([gap[1], (10, 0), (10, 10), gap[2]]),
+    )
+    hole = [(5, 1), (5 + width, 1), (6 + width, 9), (6, 9)]
+    obstacle = shapely.box(4, 4, 6, 5)
+    room, parts, holed, obstacle, ends = (
+        affinity.rotate(shape, angle, origin=(0, 0))
+        for shape in (
+            room,
+            shapely.MultiPolygon([(west, []), (east, [])]),
+            shapely.Polygon(room.exterior, [hole]),
+            obstacle,
+            shapely.LineString([(1, 1), (9, 1)]),
+        )
+    )
+    ends = shapely.get_coordinates(ends)
+    for boundary, known in ((parts, np.inf), (holed, 8.0)):
+        cut = FloorPlan(boundary).decompose(method)
+        for changed in (False, True):
+            for exact in (False, True):
+                path = cut.path(*ends, exact=exact)
+                assert path.length == pytest.approx(known) if exact else path.length >= known * (1 - 1e-9)
+            if not changed:
+                cut.add_obstacle(obstacle)
+                cut.remove_obstacle(0)
+    aside = affinity.rotate(shapely.LineString([(5, 5), (7, 5)]), angle, origin=(0, 0))
+    path = FloorPlan(holed).decompose(method).path(*shapely.get_coordinates(aside), exact=True)
+    assert path.length == pytest.approx(2.0 * np.hypot(1.0, 4.0), abs=1e-5)  # round the upper tip
+
+
 @seeds(25)
 def test_a_row_of_corners_a_millionth_apart_is_passed_wherever_it_stands(seed):
     rng = np.random.default_rng(seed)

@@ -282,7 +282,7 @@ def _areas(
     count = math.ceil((top - bottom) * _BANDS / (who.height - who.climb) * (1.0 - 1e-6))
     edges = np.linspace(bottom, top, count + 1)
     # Ground at the very height between two bands belongs to both, whatever rounding says.
-    beyond = hair(who)
+    beyond, grid = hair(who), resolution_for(who)
     for low, high in pairwise(edges.tolist()):
         band = ground(mesh, who, max(low - beyond, bottom), min(high + beyond, top))
         if not band:
@@ -291,11 +291,10 @@ def _areas(
         for ring in band:
             shape = shapely.Polygon(ring[:, :2])
             if not blocked.is_empty and blocked.intersects(shape):
-                shape = shapely.difference(shape, blocked)
+                shape = without(shape, blocked, grid)
             if shape.area > 0.0:
                 rings.append(ring)
                 shapes.append(shape)
-    grid = resolution_for(who)
     for floor in floors:
         shapes, rings = _uncovered(shapes, rings, floor, who)
     for group in _joined(shapes, rings, who.climb, grid):
@@ -310,15 +309,15 @@ def _uncovered(shapes: list[Any], rings: list[Floats], floor: Floor, who: Agent)
         return shapes, rings
     array = np.array(shapes, dtype=object)
     shapely.prepare(floor.free)
-    least = resolution_for(who) ** 2
+    grid = resolution_for(who)
     for k in np.flatnonzero(shapely.intersects(floor.free, array)).tolist():
-        common = shapely.intersection(array[k], floor.free)
-        if common.area > least:
+        common = shapely.intersection(array[k], floor.free, grid_size=grid * _FINE)
+        if common.area > grid**2:
             place = shapely.get_coordinates(shapely.point_on_surface(common))
             mine = heights_at(_fans([rings[k]]), place, floor.height)
             theirs = heights_at(floor.ground, place, floor.height - who.climb, 2.0 * who.climb)
             if abs(mine - theirs)[0] <= who.climb * (1.0 + 1e-6):
-                array[k] = shapely.difference(array[k], floor.free)
+                array[k] = without(array[k], floor.free, grid)
     left = [k for k in range(len(array)) if array[k].area > 0.0]
     return [array[k] for k in left], [rings[k] for k in left]
 

@@ -136,8 +136,9 @@ def coverage(levels: list[FloorLevel]) -> float:
     free = sum(level.space.area for level in levels)
     covered = 0.0
     for level in levels:
-        whole = shapely.union_all([Polygon(ring) for ring in level.rings])
-        covered += float(shapely.area(shapely.intersection(whole, level.space.free)))
+        resolution = level.space.resolution
+        whole = polygons.united([Polygon(ring) for ring in level.rings], resolution)
+        covered += float(shapely.area(polygons.common(whole, level.space.free, resolution)))
     return covered / free if free > 0.0 else 1.0
 
 
@@ -150,7 +151,8 @@ def overlap(levels: list[FloorLevel]) -> float:
         if len(shapes):
             a, b = shapely.STRtree(shapes).query(shapes)
             once = a < b
-            twice += float(shapely.area(shapely.intersection(shapes[a[once]], shapes[b[once]])).sum())
+            both = polygons.common(shapes[a[once]], shapes[b[once]], level.space.resolution)
+            twice += float(shapely.area(both).sum())
     return twice / free if free > 0.0 else 0.0
 
 
@@ -1166,12 +1168,12 @@ def add(cut: Decomposition, obstacle: Any, level: int) -> list[int]:
     old = _level(cut, level)
     shape = polygons.check(obstacle, "obstacle")
     plan = old.plan.with_obstacle(shape)
-    shape = polygons.moved(shape, _away(cut))
+    shape = polygons.thickened(polygons.moved(shape, _away(cut)), plan.resolution)
     regions = _regions(old)
     around = _within(regions, shape, _REACH * plan.slit)
     rest = shapely.difference(_united(cut, old, around), shape, grid_size=plan.resolution)
     # Where it nearly touches a wall it closes what is left between the two: that is part of it from here on.
-    solid = shapely.union_all([shape, *_slits(rest, plan, shape)])
+    solid = polygons.united([shape, *_slits(rest, plan, shape)], plan.resolution)
     touched = around[_taken_from(regions[around], solid, plan.resolution)]
     rest = shapely.difference(_united(cut, old, touched), solid, grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, rest)
@@ -1183,11 +1185,16 @@ def remove(cut: Decomposition, number: int, level: int) -> list[int]:
     old = _level(cut, level)
     plan = old.plan.without_obstacle(number)
     boundary, shape = (polygons.moved(shape, _away(cut)) for shape in (plan.boundary, old.plan.obstacles[number]))
+    shape = polygons.thickened(shape, plan.resolution)
     others = np.array([polygons.moved(shape, _away(cut)) for shape in plan.obstacles], dtype=object)
-    others = shapely.union_all(others[_within(others, shape, _REACH * plan.slit)])
+    others = others[_within(others, shape, _REACH * plan.slit)]
+    near = shapely.buffer(shape, _REACH * plan.slit)
+    thin = polygons.thin_walls(others, plan.resolution, where=near)
+    thin += polygons.thin_walls([boundary], plan.resolution, outside=True, where=near)
+    others = polygons.united([*others, *thin], plan.resolution)
 
     def free_of(area: Any) -> Any:
-        inside = polygons.areas(shapely.intersection(boundary, area))
+        inside = polygons.areas(polygons.common(boundary, area, plan.resolution))
         return polygons.areas(shapely.difference(inside, others, grid_size=plan.resolution))
 
     freed = free_of(shape)
@@ -1197,7 +1204,7 @@ def remove(cut: Decomposition, number: int, level: int) -> list[int]:
         around = free_of(shapely.buffer(freed, 2.0 * plan.slit, join_style="mitre"))
         touched = _within(_regions(old), freed, _REACH * plan.slit)
         whole = shapely.union_all([around, _united(cut, old, touched)], grid_size=plan.resolution)
-        plugs = shapely.union_all(_slits(whole, plan, freed))
+        plugs = polygons.united(_slits(whole, plan, freed), plan.resolution)
         whole = shapely.difference(whole, plugs, grid_size=plan.resolution)
     return _replace(cut, level, plan, touched, whole)
 
@@ -1214,10 +1221,11 @@ def _taken_from(regions: NDArray[Any], solid: Any, resolution: float) -> NDArray
 
     Rounding lays its corners on walls that they touch: through a region that is that narrow there, not into others.
     """
-    touched = np.asarray(shapely.area(shapely.intersection(regions, solid)) > 0.0)
+    touched = np.asarray(shapely.area(polygons.common(regions, solid, resolution)) > 0.0)
     beside = np.flatnonzero(~touched & shapely.dwithin(regions, solid, _ROUNDED * resolution))
     if len(beside):
-        rest = shapely.difference(regions[beside], shapely.buffer(solid, 2.0 * _ROUNDED * resolution, quad_segs=2))
+        around = shapely.buffer(solid, 2.0 * _ROUNDED * resolution, quad_segs=2)
+        rest = polygons.without(regions[beside], around, resolution)
         touched[beside] = (shapely.get_num_geometries(rest) != 1) | shapely.is_empty(rest)
     return touched
 

@@ -198,10 +198,11 @@ class Growth:
         total = self.space.area
         if not self.settings.follow or self._covered() >= total * (1.0 - _ENOUGH):
             return np.empty((0, 4))
-        taken = shapely.union_all([shapely.Polygon(ring) for ring in self.pieces().rings()])
+        resolution = self.space.resolution
+        taken = polygons.united([shapely.Polygon(ring) for ring in self.pieces().rings()], resolution)
         rest = [
             part
-            for part in shapely.get_parts(shapely.difference(self.space.free, taken))
+            for part in shapely.get_parts(polygons.without(self.space.free, taken, resolution))
             if part.geom_type == "Polygon" and part.area > _ENOUGH * total
         ]
         return inner_squares(rest, self.step)

@@ -54,8 +54,9 @@ class FloorPlan(Portable):
     Inside, coordinates are relative to a local origin (`frame`), so that it makes no difference where a plan lies.
     Those of the free space are rounded to a power of two of about 1.5e-11 of the longer side of the boundary's box
     (`resolution`); whole numbers and cell corners stay as they are. Obstacles that touch may come apart by rounding, so
-    passages narrower than 1e-9 of that side are closed. Instances are not changed: `with_obstacle` and
-    `without_obstacle` give new plans.
+    passages narrower than 1e-9 of that side are closed. Walls thinner than about 3e-10 of it, and needles towards their
+    tips, are made that thick, so that rounding opens no way through them. Instances are not changed: `with_obstacle`
+    and `without_obstacle` give new plans.
 
     Examples
     --------
@@ -115,7 +116,9 @@ class FloorPlan(Portable):
         """
         origin = -frame.origin[0], -frame.origin[1]
         boundary, *obstacles = (polygons.moved(shape, origin) for shape in (self.boundary, *self.obstacles))
-        solid = shapely.union_all(obstacles, grid_size=self.resolution)
+        thin = polygons.thin_walls(obstacles, self.resolution)
+        thin += polygons.thin_walls([boundary], self.resolution, outside=True)
+        solid = shapely.union_all([*obstacles, *thin], grid_size=self.resolution)
         free = shapely.difference(boundary, solid, grid_size=self.resolution)
         clean = polygons.clean(free, self.resolution)
         return polygons.FreeSpace(polygons.without_slits(clean, self.slit, self.resolution), self.resolution)

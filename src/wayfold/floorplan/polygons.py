@@ -7,7 +7,7 @@ when both of its ends stay convex without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +21,9 @@ from wayfold.errors import GeometryError, ParameterError
 
 Floats = NDArray[np.float64]
 _ROUNDS = 8  # of closing slits; a second one is rare
+# Times the resolution: walls thinner than `_THIN` over more than `_LONG` become `_THICK` and stay so: making a plan and
+# editing it may move either side by four, and regions less than two apart count as neighbours.
+_THIN, _THICK, _LONG = 16.0, 24.0, 1024.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,27 @@ def areas(shape: Any) -> MultiPolygon:
     return MultiPolygon([part for part in parts if part.geom_type == "Polygon" and part.area > 0.0])
 
 
+# Without a grid, GEOS may lose whole areas of shapes with edges that nearly lie on each other: a board along a slanted
+# wall and the room had two points in common. So shapes are laid over each other on one, if need be far finer than any
+# resolution.
+_FINE = 2.0**-8
+
+
+def common(a: Any, b: Any, resolution: float) -> Any:
+    """What shapes have in common, to far less than the resolution."""
+    return shapely.intersection(a, b, grid_size=_FINE * resolution)
+
+
+def without(a: Any, b: Any, resolution: float) -> Any:
+    """Shapes without others, to far less than the resolution."""
+    return shapely.difference(a, b, grid_size=_FINE * resolution)
+
+
+def united(shapes: Any, resolution: float) -> Any:
+    """The union of shapes, to far less than the resolution."""
+    return shapely.union_all(shapes, grid_size=_FINE * resolution)
+
+
 def without_slits(free: MultiPolygon, width: float, resolution: float) -> MultiPolygon:
     """A free space whose passages narrower than `width` are closed: those that rounding opens where obstacles touch.
 
@@ -137,7 +161,66 @@ def _plugs(free: MultiPolygon, width: float, resolution: float, where: Any) -> A
     open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
     if not open_.any():
         return None
-    return shapely.union_all(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"))
+    return united(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"), resolution)
+
+
+def thin_walls(shapes: Iterable[Any], resolution: float, *, outside: bool = False, where: Any = None) -> list[Any]:
+    """What makes shapes thick enough to keep apart what lies on either side of them, as polygons.
+
+    A needle is thinner than rounding over a long way from its tip, and so is a board from end to end: on a grid its two
+    sides become one, or regions beside them seem to touch. `outside` is for what lies around the shapes; only what is
+    in the bounding box of `where` is looked at if that is given.
+    """
+    parts, owner = shapely.get_parts(list(shapes), return_index=True)
+    ends, _, _ = walls(shapely.MultiPolygon(shapely.orient_polygons(parts).tolist()))
+    if outside:
+        ends = ends[:, [2, 3, 0, 1]]
+    owner = np.repeat(owner, shapely.get_num_coordinates(parts) - 1 - shapely.get_num_interior_rings(parts))
+    long = np.hypot(*(ends[:, 2:] - ends[:, :2]).T) > _LONG * resolution
+    if where is not None:
+        left, low, right, high = where.bounds
+        x, y = ends[:, ::2], ends[:, 1::2]
+        long &= (x.max(axis=1) >= left) & (x.min(axis=1) <= right) & (y.max(axis=1) >= low) & (y.min(axis=1) <= high)
+    ends, owner = ends[long], owner[long]
+    edges = shapely.linestrings(ends.reshape(-1, 2, 2))
+    i, j = shapely.STRtree(edges).query(edges, predicate="dwithin", distance=_THIN * resolution)
+    once = (i < j) & (owner[i] == owner[j])
+    i, j = i[once], j[once]
+    begin, along = ends[i, :2], ends[i, 2:] - ends[i, :2]
+    length = np.hypot(*along.T)
+    along /= length[:, None]
+    across = np.column_stack([-along[:, 1], along[:, 0]])
+    # In the frame of edge i, with the solid on its left, the other edge runs backwards from (t0, d0) to (t1, d1).
+    (t0, d0), (t1, d1) = (
+        (((places - begin) * along).sum(axis=1), ((places - begin) * across).sum(axis=1))
+        for places in (ends[j, :2], ends[j, 2:])
+    )
+    facing = np.minimum(t0, length) - np.maximum(t1, 0.0) > _LONG * resolution
+    begin, along, across, length = begin[facing], along[facing], across[facing], length[facing]
+    t0, d0, t1, d1 = t0[facing], d0[facing], t1[facing], d1[facing]
+    slope = (d1 - d0) / (t1 - t0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Where it is as far away as a thin wall is wide, and where it is not away at all.
+        wide, none = (t0 + (resolution * d - d0) / slope for d in (_THIN, -0.001))
+    level = slope == 0.0
+    inside = (d0 >= 0.0) & (d0 <= _THIN * resolution)
+    low = np.where(level, np.where(inside, -np.inf, np.inf), np.minimum(wide, none))
+    high = np.where(level, np.where(inside, np.inf, -np.inf), np.maximum(wide, none))
+    first, last = np.maximum.reduce([t1, low, np.zeros(len(t1))]), np.minimum.reduce([t0, high, length])
+    thin = last - first > _LONG * resolution
+    first, last, middle = first[thin], last[thin], 0.5 * (d0 - t0 * slope)[thin]
+    places = [
+        begin[thin] + t[:, None] * along[thin] + (middle + 0.5 * t * slope[thin])[:, None] * across[thin]
+        for t in (first, last)
+    ]
+    lines = shapely.linestrings(np.stack(places, axis=1))
+    return list(shapely.buffer(lines, 0.5 * _THICK * resolution, cap_style="square"))
+
+
+def thickened(shape: Any, resolution: float) -> Any:
+    """A shape with its `thin_walls`; the same one if it has none."""
+    thin = thin_walls([shape], resolution)
+    return shapely.union_all([shape, *thin], grid_size=resolution) if thin else shape
 
 
 def _apart(
