@@ -22,6 +22,7 @@ from wayfold.waypoints._kernels import (
     SURFACE,
     VOLUMETRIC,
     enclosed,
+    free,
     ground_below,
     in_block,
     motion_between,
@@ -334,6 +335,8 @@ class PlaceScratch(NamedTuple):
 # A ray that meets a wall at a flatter angle than this is no use for finding a place beside it.
 _SQUARE = 0.3
 _CHAIN = 8.0  # radii between two places that join waypoints together
+_RIM = 2.0  # radii of the body: a place with so much room is seen from inside of its opening, and so is what is near it
+_SAME = 0.1  # of the room of a place in a narrower one: a waypoint as close as this is as good
 
 
 @helper
@@ -520,6 +523,33 @@ def place_region(
     return count
 
 
+@inline
+def near_any(points, count, p, gap):
+    """Whether one of the first `count` positions is less than `gap` metres from a point."""
+    for other in range(count):
+        if apart2(points, other, p) < gap * gap:
+            return True
+    return False
+
+
+@kernel
+def add_narrow(world, body, low, high, wanted, places, points, motions, count):
+    """Add `places` (t, 4) float64 on a face in narrow places; the last column is how far they keep from others.
+
+    Whoever is in a narrow opening sees little of a face: a waypoint beside the way out may be hidden by the rim, so
+    that only others of these keep one away, or what is nearly the same. In wider ones nothing fits behind the rim that
+    is as close to the middle. `points` (most, 3) float32 and `motions` (most,) uint8 hold `count` waypoints; returns
+    how many there are then.
+    """
+    given = count
+    for place in range(places.shape[0]):
+        p = places[place, 0], places[place, 1], places[place, 2]
+        gap = places[place, 3]
+        if not near_any(points, given, p, gap if gap >= _RIM * body.radius else _SAME * gap):
+            count = given + keep(world, body, p, low, high, wanted, gap, points[given:], motions[given:], count - given)
+    return count
+
+
 @kernel
 def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rims, narrow, scratch, points, motions):
     """Boundary waypoints on the face across `axis` whose corners are `low` and `high`; returns how many.
@@ -569,10 +599,7 @@ def place_face(world, body, axis, low, high, wanted, columns, levels, walls, rim
             )
             count = keep(world, body, p, low, high, VOLUMETRIC, 0.5 * width, points, motions, count)
     if wanted & VOLUMETRIC:
-        for at in range(narrow.shape[0]):
-            # Whoever is inside an opening sees little of the face: one place for each.
-            p = narrow[at, 0], narrow[at, 1], narrow[at, 2]
-            count = keep(world, body, p, low, high, VOLUMETRIC, narrow[at, 3], points, motions, count)
+        count = add_narrow(world, body, low, high, VOLUMETRIC, narrow, points, motions, count)
     if wanted & ADHESIVE:
         first = 0
         for at in range(walls.shape[0] + rims.shape[0]):
@@ -677,6 +704,7 @@ _MOVES = 14  # times that a ball moves
 _HELD = 0.1  # of a radius: how well a ball is in the middle
 _ENOUGH = 0.95  # of the radius of a ball: room on a face beside it
 _EASY = 1.2  # of the radius of a body: room for it on a face
+_FAR = 0.5  # metres of room that a place on a face must have more for each metre that it is further away
 _OPEN = 1.5  # of the wanted radius: how far the next ball along an edge is from one that nothing holds
 _GROWTH = 0.6  # of the growth away from both sides that says that there is room
 
@@ -854,36 +882,54 @@ def settled_balls(world, body, spots, ways, least, most, first, last, centres, r
 
 @kernel
 def roomiest_on_planes(world, body, axis, levels, centres, radii, first, last, fits):
-    """Move the balls `first` to `last` to where a body has most room near them on planes across `axis`.
+    """Move the balls `first` to `last` to where a body has room near them on planes across `axis`.
 
-    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. Places as far
-    from the middle as the radius are looked at, then closer ones around the best.
+    `levels` (k,) float64 is the plane of each; `centres` (k, 3) float64 and `fits` (k,) bool are set. Small `radii`
+    (k,) float64 become the room there is: balls in front of an opening have the radius of the one in it.
+
+    Places as far from the middle as the radius that the middle of the ball sees are looked at, then closer ones around
+    the best. More room than in the ball itself, or than enough for the body, counts for nothing, and what is further
+    away counts for less: there is most room outside of the opening.
     """
     u, v = (axis + 1) % 3, (axis + 2) % 3
     for row in range(first, last):
         radius = radii[row]
+        enough = _ENOUGH * radius if body.radius == 0.0 else min(_ENOUGH * radius, _EASY * body.radius)
+        middle = centres[row, 0], centres[row, 1], centres[row, 2]
         centres[row, axis] = levels[row]
-        best, _ = contact(world, body, (centres[row, 0], centres[row, 1], centres[row, 2]), radius)
-        # Where there is as much room as in the ball itself, or enough for the body, no other place is looked for.
-        half, spacing = 2, 0.5 * radius if best < min(_ENOUGH * radius, _EASY * body.radius) else 0.0
+        start_u, start_v = centres[row, u], centres[row, v]
+        p = centres[row, 0], centres[row, 1], centres[row, 2]
+        room, _ = contact(world, body, p, radius)
+        room = min(room, radius)
+        # What is behind a surface is of no use, however much room there is there.
+        if in_block(world, p) or not free(world, middle, p, 0.0):
+            room = 0.0
+        best = room if room > body.radius else room - 2.0 * radius
+        half, spacing = 2, 0.5 * radius if room < enough else 0.0
         while spacing > 0.1 * radius:
             middle_u, middle_v = centres[row, u], centres[row, v]
             for place in range((2 * half + 1) ** 2):
                 along_u = middle_u + spacing * (place // (2 * half + 1) - half)
                 along_v = middle_v + spacing * (place % (2 * half + 1) - half)
+                less = _FAR * math.sqrt((along_u - start_u) ** 2 + (along_v - start_v) ** 2)
+                if enough - less <= best:
+                    continue
                 p = (
                     levels[row] if axis == 0 else along_u if u == 0 else along_v,
                     levels[row] if axis == 1 else along_u if u == 1 else along_v,
                     levels[row] if axis == 2 else along_u if u == 2 else along_v,
                 )
-                away, _ = contact(world, body, p, 1.3 * radius)
-                away = min(away, 1.3 * radius)
-                if away > best and not in_block(world, p):
-                    best = away
+                away, _ = contact(world, body, p, enough)
+                away = min(away, enough)
+                worth = away - less if away > body.radius else away - less - 2.0 * radius
+                if worth > best and not in_block(world, p) and free(world, middle, p, 0.0):
+                    best, room = worth, away
                     centres[row, u], centres[row, v] = along_u, along_v
             half, spacing = 1, 0.5 * spacing
         p = centres[row, 0], centres[row, 1], centres[row, 2]
-        fits[row] = best > body.radius and motions_at(world, body, p) != 0
+        fits[row] = room > body.radius and motions_at(world, body, p) != 0
+        if radius < _RIM * body.radius:
+            radii[row] = room
 
 
 @kernel

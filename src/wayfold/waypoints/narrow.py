@@ -387,7 +387,7 @@ _MOST_SAMPLES = 4_000_000
 _SLACK = 2.0  # radii of a ball, from which samples need not be closer
 _THIN = 0.75  # radii: of balls as close as this one is enough
 _TIGHT = 1.5  # radii of the body, below which they have to be a third closer
-_FLAT = 1.5  # times as far apart on a face, where the place with most room is looked for
+_FLAT = 1.5  # times as far apart on a face, where a place with room is looked for
 
 
 class Narrow(NamedTuple):
@@ -447,7 +447,7 @@ def narrow_places(
 def on_planes(
     surroundings: Surroundings, narrow: Narrow, axis: int, planes: list[Points], workers: int | None = None
 ) -> tuple[Points, NDArray[np.int64]]:
-    """Places on planes across an axis near narrow places, with most room, and the plane that each is on.
+    """Places with room on planes across an axis near narrow places, and the plane that each is on.
 
     `planes` are the coordinates of the planes across every axis. The places (k, 4) have how far they should be apart as
     their last column.

@@ -406,17 +406,19 @@ class _Resampling:
         beside = self._reaching(self.beside, region, other)[:, :4]
         beside = beside[np.abs(beside[:, axis] - level) <= max_distance]
         beside[:, axis] = level
-        both = np.concatenate([on_planes(self.around, narrow, axis, planes, 1)[0], beside])
-        both = np.ascontiguousarray(both[((both[:, :3] >= flat) & (both[:, :3] <= high)).all(axis=1)])
-        if not len(both):
+        narrow_spots, beside = (
+            np.ascontiguousarray(places[((places[:, :3] >= flat) & (places[:, :3] <= high)).all(axis=1)])
+            for places in (on_planes(self.around, narrow, axis, planes, 1)[0], beside)
+        )
+        if not len(narrow_spots) and not len(beside):
             return
         of = self.waypoints.layout.of
         nodes = self._kept(region)
         nodes = nodes[(of[nodes, 0] == region) & (of[nodes, 1] == other)]
         points, waypoint_motions = self._given(nodes)
-        count = _place_kernels.add_places(
-            self.world, self.around.body, flat, high, self.motions, both, points, waypoint_motions, len(nodes)
-        )
+        count = len(nodes)
+        for add, places in ((_place_kernels.add_narrow, narrow_spots), (_place_kernels.add_places, beside)):
+            count = add(self.world, self.around.body, flat, high, self.motions, places, points, waypoint_motions, count)
         self._note(key, points[len(nodes) : count])
 
     def _narrow(self, balls: Points, low: tuple[float, ...], high: tuple[float, ...], share: float) -> Narrow:
