@@ -240,6 +240,17 @@ def test_bad_queries_are_named(start, options, error, words):
         terrain.path(start, (9, 9), **options)
 
 
+def test_regions_without_names_keep_their_own_weights_however_close_those_are():
+    weights = (3.9502812, 3.9502811, 2.0, 3.9502811)
+    terrain = Terrain([(shapely.box(k, 0, k + 1, 1), weight) for k, weight in enumerate(weights)])
+    places = [(k + 0.5, 0.5) for k in range(4)]
+    np.testing.assert_array_equal(terrain.triangle_weights[terrain.locate(places)], weights)
+    assert set(terrain.weights) == {"3.9502812", "3.9502811", "2"}
+    cells = Terrain.from_raster([weights])
+    np.testing.assert_array_equal(cells.triangle_weights[cells.locate(places)], weights)
+    assert cells.weights == terrain.weights
+
+
 def test_bad_rasters_are_named():
     with pytest.raises(ParameterError, match=r"cell \(0, 1\)"):
         Terrain.from_raster([[1.0, 0.0]])

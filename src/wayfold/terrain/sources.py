@@ -28,6 +28,16 @@ def check_weight(weight: Any, name: str) -> float:
     return checks.rate(weight, name)
 
 
+def name_of(weight: float) -> str:
+    """The name of ground that was given none: its weight, in as many digits as no other weight has.
+
+    >>> name_of(2.0), name_of(3.9502811), name_of(float("inf"))
+    ('2', '3.9502811', 'inf')
+    """
+    short = f"{weight:g}"
+    return short if float(short) == weight else repr(float(weight))
+
+
 def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], Array]:
     """Polygons, the area that each belongs to, and the name and weight of each area."""
     shapes: list[Any] = []
@@ -44,7 +54,7 @@ def check_regions(regions: Iterable[Sequence[Any]]) -> tuple[NDArray[Any], NDArr
             )
         weight = check_weight(region[1], f"the weight of region {number}")
         named = len(region) == 3 and region[2] is not None
-        name = checks.text(region[2], f"the name of region {number}") if named else f"{weight:g}"
+        name = checks.text(region[2], f"the name of region {number}") if named else name_of(weight)
         if not np.isfinite(shapely.get_coordinates(shape)).all():
             raise GeometryError(f"region {number} has a coordinate that is not finite")
         if not (np.abs(shapely.get_coordinates(shape)) <= LARGEST).all():

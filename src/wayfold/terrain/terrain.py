@@ -1135,7 +1135,7 @@ class Terrain(Savable):
         array = sources.check_raster(weights)
         values, areas = np.unique(array, return_inverse=True)
         labels = tuple(
-            checks.text((names or {}).get(float(value), f"{value:g}"), "a name in names") for value in values
+            checks.text((names or {}).get(float(value), sources.name_of(value)), "a name in names") for value in values
         )
         return cls._from_cells(areas.reshape(array.shape), labels, values, cell, origin)
 
