@@ -127,8 +127,9 @@ def slits(free: MultiPolygon, width: float, resolution: float, where: Any) -> li
 def _closing(free: MultiPolygon, width: float, resolution: float, where: Any) -> tuple[MultiPolygon, list[Any]]:
     """A free space without its slits, and what closed them; only those in the area `where` if it is given."""
     closed = []
-    for _ in range(_ROUNDS):
-        plugs = _plugs(free, width, resolution, where)
+    for number in range(_ROUNDS):
+        # What is not closed by a small plug may be opened again by its rounding, so the next ones are larger.
+        plugs = _plugs(free, width, resolution, where, min(4.0 * 2.0**number * resolution, width))
         if plugs is None:
             break
         closed.append(plugs)
@@ -144,8 +145,8 @@ def _closing(free: MultiPolygon, width: float, resolution: float, where: Any) ->
     return free, closed
 
 
-def _plugs(free: MultiPolygon, width: float, resolution: float, where: Any) -> Any:
-    """What closes a free space where it is narrower than `width`; None where it is not."""
+def _plugs(free: MultiPolygon, width: float, resolution: float, where: Any, size: float) -> Any:
+    """What closes a free space where it is narrower than `width`, `size` beyond both walls; None where it is not."""
     ends, following, _ = walls(free)
     corners, edges = shapely.points(ends[:, :2]), shapely.linestrings(ends.reshape(-1, 2, 2))
     corner, edge = shapely.STRtree(edges).query(corners, predicate="dwithin", distance=width)
@@ -161,7 +162,7 @@ def _plugs(free: MultiPolygon, width: float, resolution: float, where: Any) -> A
     open_[open_] = _apart(ends, following, corner[open_], edge[open_], across[open_, 2:]) > 4.0 * width
     if not open_.any():
         return None
-    return united(shapely.buffer(bridges[open_], 4.0 * resolution, cap_style="square"), resolution)
+    return united(shapely.buffer(bridges[open_], size, cap_style="square"), resolution)
 
 
 def thin_walls(shapes: Iterable[Any], resolution: float, *, outside: bool = False, where: Any = None) -> list[Any]:
