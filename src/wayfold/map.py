@@ -14,7 +14,7 @@ from wayfold.agent import Agent
 from wayfold.core import text
 from wayfold.core.batches import run_chunks
 from wayfold.core.locks import Portable
-from wayfold.errors import OffMapError
+from wayfold.errors import EditError, OffMapError
 from wayfold.field import Field
 from wayfold.geometry.shapes import Shape
 from wayfold.links import Link
@@ -49,8 +49,9 @@ class Edits:
         costs = {shape for shape, _ in set(self.costs) ^ set(after.costs)}
         if not blocks | costs and self.costs != after.costs:
             costs = {after.costs[-1][0]}  # set to what it was, and so the latest now
-        (shape,) = blocks | costs
-        return shape
+        if len(blocks | costs) != 1:
+            raise EditError(f"a map is changed by one edit at a time, not by {len(blocks | costs)}")
+        return next(iter(blocks | costs))
 
 
 class Map(Protocol):

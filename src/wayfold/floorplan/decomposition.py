@@ -354,9 +354,6 @@ def from_parts(kind: type[_Decomposition], parts: Parts) -> _Decomposition:
     return kind(levels, frame, meta["method"], meta["options"], passages=passages, slack=slack, updated=updated)
 
 
-_LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
-
-
 def _ends(sizes: list[int]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
@@ -530,8 +527,7 @@ class Decomposition(Savable):
         `rounding`, the slivers that were left out, and the last digits of points as they are given, which far away are
         coarser.
         """
-        digits = _LAST_DIGITS * (max(map(abs, self.frame.origin)) + self.frame.extent)
-        return self.rounding + gateways.NEAR * self.border_rounding + digits
+        return self.rounding + gateways.NEAR * self.border_rounding + self.frame.digits
 
     @property
     def border_rounding(self) -> float:

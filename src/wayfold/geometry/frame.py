@@ -18,6 +18,9 @@ from wayfold.core import checks
 ROUNDING = 2.0**-44
 """Of the extent: how far a computed point (a crossing, a foot of a perpendicular) may lie from the true one, 6e-14."""
 
+_LAST_DIGITS = 2.0**-51
+"""Of a coordinate: twice the rounding of a point as it is given."""
+
 SAME_LENGTH = 1e-11
 """Relative difference of two lengths or costs that counts as none: the rounding of long sums."""
 
@@ -56,6 +59,16 @@ class Frame:
     def rounding(self) -> float:
         """Metres by which a computed point may be off; see `ROUNDING`."""
         return ROUNDING * self.extent
+
+    @property
+    def digits(self) -> float:
+        """Metres by which points may be off as they are given: their last digits, which far away are coarser."""
+        return _LAST_DIGITS * (max(map(abs, self.origin)) + self.extent)
+
+    @property
+    def near(self) -> float:
+        """Metres by which a point that is meant to be on a border may lie beside it."""
+        return self.rounding + self.digits
 
     def local(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Points of shape (..., 2) or (..., 3) relative to the origin; a new array."""

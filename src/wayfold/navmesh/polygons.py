@@ -22,7 +22,6 @@ from wayfold.geometry.frame import Frame
 from wayfold.navmesh import _interval_kernels
 from wayfold.navmesh._ground_kernels import PolyMesh
 from wayfold.navmesh.snapshot import MeshSnapshot
-from wayfold.navmesh.topology import near_of
 
 _FLAT = 1e-9  # sine of an angle by which a corner may be dented, where coordinates were rounded elsewhere
 
@@ -97,7 +96,7 @@ def turned_left(
     """
     result = corners.copy()
     frame = Frame.of(points)
-    points, near = frame.local(points), near_of(frame)
+    points, near = frame.local(points), frame.near
     for at in range(len(offsets) - 1):
         row = corners[offsets[at] : offsets[at + 1]]
         ring = points[row, :2]

@@ -25,7 +25,6 @@ _MOST_CELLS = 1 << 22
 MOST_CLOSED = 16
 """Sets of closed areas of which is kept what follows from them: about 13 bytes an edge each."""
 ALL_OPEN = np.zeros(256, np.uint8)
-_LAST_DIGITS = 2.0**-51  # twice the rounding of a coordinate, relative to it
 
 
 class PlanePieces(NamedTuple):
@@ -76,7 +75,7 @@ class Topology(Portable):
     @cached_property
     def near(self) -> float:
         """Metres by which a point that is meant to be on a border may lie beside it."""
-        return near_of(self.frame)
+        return self.frame.near
 
     @cached_property
     def owners(self) -> NDArray[np.int32]:
@@ -240,14 +239,6 @@ class Topology(Portable):
             self.ground.vertices, pieces.offsets, pieces.corners, ahead, pieces.twins, turns, exits, pieces.rough,
             pieces.owners, pieces.firsts, pieces.lasts, pieces.sources,
         )  # fmt: skip
-
-
-def near_of(frame: Frame) -> float:
-    """Metres by which a point that is meant to be on a border may lie beside it.
-
-    The rounding of computed points, and the last digits of points as they are given, which far away are coarser.
-    """
-    return frame.rounding + _LAST_DIGITS * (max(map(abs, frame.origin)) + frame.extent)
 
 
 def join(offsets: NDArray[np.int64], neighbours: NDArray[np.int32]) -> NDArray[np.int32]:
